@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random numbers as pure functions of keys: nothing to save, restore or replay. Weights are drawn from (seed, parameter name),
+// dropout from (seed, step, micro-batch, site).
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+#include "ordo/core/hash.h"
+#include "ordo/ops/sequence.h"
+
+namespace ordo {
+
+// Which micro-batch is being computed; set by the trainer, carried by Batch, ModelInput and Context.
+struct Draw {
+  uint64_t seed = 0;
+  int64_t step = 0, micro = 0;
+  uint64_t key(uint64_t site) const { return mix(mix(mix(seed, static_cast<uint64_t>(step)), static_cast<uint64_t>(micro)), site); }
+};
+
+// x with each element kept with probability 1 - p and scaled by 1 / (1 - p), else 0. Element i's fate is a pure function of (key, i)
+// in row-major order: no mask is kept, backward draws it anew. Any shape, fp32, fp64, bf16, fp16; CPU and CUDA.
+Tensor dropout(const Tensor& x, double p, uint64_t key);
+// The mask of `dropout` itself: 0 or 1 / (1 - p), of the given shape.
+Tensor dropout_mask(at::IntArrayRef shape, double p, uint64_t key, const at::TensorOptions& options);
+
+// Fill in place from a key alone; drawn on the CPU in fp32 and then copied, so that every device and type starts from the same numbers.
+void draw_normal(const Tensor& into, double std, uint64_t key);
+void draw_uniform(const Tensor& into, double low, double high, uint64_t key);
+
+}  // namespace ordo

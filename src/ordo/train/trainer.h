@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The training loop: one update after another, with evaluations and checkpoints, until done or asked to stop.
+#pragma once
+#include <atomic>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ordo/checkpoint/checkpoint.h"
+#include "ordo/train/run_config.h"
+
+namespace ordo {
+
+// Plain data, complete: with weights, moments and EMA it continues a run to the bit.
+struct TrainState {
+  int64_t step = 0, tokens = 0;
+  int64_t skipped = 0;                        // updates skipped for non-finite gradients
+  std::optional<double> best = {};
+  int64_t best_step = 0, without_improvement = 0;
+  std::string data, scaler;                   // JSON of the stream and of the loss scaler
+};
+std::string state_text(const TrainState& state);
+TrainState parse_state(const std::string& text, std::string_view what);
+
+struct StepReport {
+  int64_t step = 0, tokens = 0, epoch = 0;
+  double loss = 0.0;                          // mean over the update's targets
+  double lr = 0.0, grad_norm = 0.0, loss_scale = 1.0;
+  bool skipped = false;
+  double seconds = 0.0, tokens_per_second = 0.0;
+  double peak_memory = 0.0;                   // bytes: device memory on CUDA, resident set on the CPU
+};
+struct EvalReport {
+  int64_t step = 0, length = 0;
+  Split split = Split::validation;
+  Evaluation evaluation;
+  bool best = false;
+};
+struct RunReport {
+  enum class End { done, early_stop, stopped_by_signal } end = End::done;
+  int64_t step = 0, steps = 0;
+  std::optional<double> best = {};
+  std::filesystem::path run, last_checkpoint;
+};
+
+// Observers watch; they cannot reach the model.
+struct Observer {
+  virtual ~Observer() = default;
+  virtual void started(const RunConfig& config, int64_t step, int64_t steps) { (void)config; (void)step; (void)steps; }
+  virtual void stepped(const StepReport& report) { (void)report; }
+  virtual void evaluated(const EvalReport& report) { (void)report; }
+  virtual void saved(const std::filesystem::path& checkpoint) { (void)checkpoint; }
+  virtual void finished(const RunReport& report) { (void)report; }
+};
+
+struct TrainerParts {
+  std::shared_ptr<const Task> task;
+  std::shared_ptr<Model> model;
+  c10::Device device;
+  std::filesystem::path run;                  // empty: nothing is written (tests, bench, replay)
+  std::vector<Observer*> observers = {};
+  const std::atomic<bool>* stop = nullptr;    // set by a signal: finish the step, write a checkpoint, return
+};
+
+class Trainer {
+ public:
+  Trainer(const RunConfig& config, TrainerParts parts);
+  ~Trainer();
+  StepReport step();                          // one update = `accumulate` micro-batches; usable alone from a test
+  RunReport run();
+  int64_t steps() const;                      // of the whole run, horizons resolved
+  const TrainState& state() const;
+  CheckpointContent content() const;          // copies of everything a checkpoint holds
+  void restore(const Checkpoint& checkpoint);
+  Model& model();
+  std::vector<EvalReport> evaluate(Split split);   // with EMA weights where there are any
+
+ private:
+  struct Inside;
+  std::unique_ptr<Inside> inside_;
+};
+
+}  // namespace ordo
