@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plain loops compiled for several instruction sets, the best of which is chosen when the program is loaded.
+#pragma once
+
+// Before a function's definition: versions for AVX-512, AVX2 and the baseline. What it calls must be inlined to be compiled alike.
+// Sanitizers run before the choice can be made, so they get the baseline.
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define ORDO_CLONES __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+#else
+#define ORDO_CLONES
+#endif
