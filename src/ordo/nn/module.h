@@ -40,7 +40,7 @@ class Resets {
   virtual void reset(const Initialiser& init, const std::string& path) = 0;
 };
 
-// Draws all parameters below root (which must be held by a shared_ptr), and gives every Dropout its site, the hash of its path.
+// Draws all parameters below root, and gives every Dropout its site, the hash of its path. Works inside the root's own constructor.
 void initialise(torch::nn::Module& root, uint64_t seed, const InitConfig& config, int64_t layers);
 
 // "path.leaf", or "leaf" at the root.
