@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ordo/positions/chain.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+
+#include <algorithm>
+
+namespace ordo {
+
+namespace {
+
+template <class Part>
+std::vector<Tensor> inputs_of(const std::vector<std::shared_ptr<const Part>>& parts) {
+  std::vector<Tensor> all;
+  for (const auto& part : parts)
+    for (const Tensor& t : part->inputs())
+      if (std::none_of(all.begin(), all.end(), [&](const Tensor& seen) { return seen.is_same(t); })) all.push_back(t);
+  return all;
+}
+
+// The sum of biases. A cheap form is there when every part has it.
+class BiasSum final : public ScoreBias {
+ public:
+  explicit BiasSum(std::vector<std::shared_ptr<const ScoreBias>> parts) : parts_(std::move(parts)) {}
+  Tensor tile(const Tile& t, const Tensor& q, const Tensor& k) const override {
+    Tensor sum = parts_[0]->tile(t, q, k);
+    for (size_t i = 1; i < parts_.size(); ++i) sum = sum + parts_[i]->tile(t, q, k);
+    return sum;
+  }
+  std::optional<Tensor> by_key() const override { return summed(&ScoreBias::by_key); }
+  std::optional<Tensor> by_offset() const override { return summed(&ScoreBias::by_offset); }
+  std::vector<Tensor> inputs() const override { return inputs_of(parts_); }
+  bool reads_content() const override {
+    return std::any_of(parts_.begin(), parts_.end(), [](const auto& p) { return p->reads_content(); });
+  }
+  bool whole_rows() const override {
+    return std::any_of(parts_.begin(), parts_.end(), [](const auto& p) { return p->whole_rows(); });
+  }
+
+ private:
+  std::optional<Tensor> summed(std::optional<Tensor> (ScoreBias::*form)() const) const {
+    std::optional<Tensor> sum;
+    for (const auto& part : parts_) {
+      const auto one = ((*part).*form)();
+      if (!one) return std::nullopt;
+      sum = sum ? *sum + *one : *one;
+    }
+    return sum;
+  }
+  std::vector<std::shared_ptr<const ScoreBias>> parts_;
+};
+
+class ValueSum final : public ValueTerm {
+ public:
+  explicit ValueSum(std::vector<std::shared_ptr<const ValueTerm>> parts) : parts_(std::move(parts)) {}
+  Tensor tile(const Tile& t, const Tensor& weights) const override {
+    Tensor sum = parts_[0]->tile(t, weights);
+    for (size_t i = 1; i < parts_.size(); ++i) sum = sum + parts_[i]->tile(t, weights);
+    return sum;
+  }
+  std::vector<Tensor> inputs() const override { return inputs_of(parts_); }
+
+ private:
+  std::vector<std::shared_ptr<const ValueTerm>> parts_;
+};
+
+}  // namespace
+
+Chain::Chain(std::vector<std::shared_ptr<PositionEncoding>> parts)
+    : parts_(std::move(parts)), widths_(parts_.size(), 0) {
+  for (size_t i = 0; i < parts_.size(); ++i) register_module(std::to_string(i), parts_[i]);
+}
+
+PositionTraits Chain::traits() const {
+  PositionTraits all{.relative = true};
+  for (const auto& part : parts_) {
+    const PositionTraits one = part->traits();
+    all.places = {all.places.input || one.places.input, all.places.query_key || one.places.query_key,
+                  all.places.scores || one.places.scores, all.places.values || one.places.values};
+    all.relative = all.relative && one.relative;
+    all.unbounded = all.unbounded && one.unbounded;
+    if (one.keys == KeyCache::raw) all.keys = KeyCache::raw;
+  }
+  return all;
+}
+
+Positions Chain::place(const Positions& at, const Draw& draw) {
+  Positions moved = at;
+  for (const auto& part : parts_) moved = part->place(moved, draw);
+  return moved;
+}
+
+Tensor Chain::input(const Tensor& x, const Positions& at) {
+  Tensor out = x;
+  for (const auto& part : parts_) out = part->input(out, at);
+  return out;
+}
+
+Tensor Chain::query(const Tensor& q, const Positions& at, int64_t layer) {
+  Tensor out = q;
+  for (const auto& part : parts_) out = part->query(out, at, layer);
+  return out;
+}
+
+Tensor Chain::key(const Tensor& k, const Positions& at, int64_t layer) {
+  Tensor out = k;
+  for (const auto& part : parts_) out = part->key(out, at, layer);
+  return out;
+}
+
+Tensor Chain::keep(const Tensor& x, const Positions& at, int64_t layer) {
+  std::vector<Tensor> kept;
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    const Tensor one = parts_[i]->keep(x, at, layer);
+    widths_[i] = one.defined() ? one.size(2) : 0;
+    if (one.defined()) kept.push_back(one);
+  }
+  if (kept.empty()) return {};
+  return kept.size() == 1 ? kept[0] : at::cat(kept, 2);
+}
+
+AttentionPass Chain::share(const AttentionPass& pass, size_t part) const {
+  AttentionPass own = pass;
+  int64_t from = 0;
+  for (size_t i = 0; i < part; ++i) from += widths_[i];
+  own.kept = widths_[part] == 0 ? Tensor() : pass.kept.slice(2, from, from + widths_[part]);
+  return own;
+}
+
+std::shared_ptr<const ScoreBias> Chain::scores(const AttentionPass& pass) {
+  std::vector<std::shared_ptr<const ScoreBias>> found;
+  for (size_t i = 0; i < parts_.size(); ++i)
+    if (auto bias = parts_[i]->scores(share(pass, i))) found.push_back(std::move(bias));
+  if (found.size() <= 1) return found.empty() ? nullptr : found[0];
+  return std::make_shared<BiasSum>(std::move(found));
+}
+
+std::shared_ptr<const ValueTerm> Chain::values(const AttentionPass& pass) {
+  std::vector<std::shared_ptr<const ValueTerm>> found;
+  for (size_t i = 0; i < parts_.size(); ++i)
+    if (auto term = parts_[i]->values(share(pass, i))) found.push_back(std::move(term));
+  if (found.size() <= 1) return found.empty() ? nullptr : found[0];
+  return std::make_shared<ValueSum>(std::move(found));
+}
+
+void Chain::attach(int64_t layer, const Linear& q, const Linear& k) {
+  for (const auto& part : parts_) part->attach(layer, q, k);
+}
+
+std::optional<std::string> Chain::refuses_length(int64_t length) const {
+  for (const auto& part : parts_)
+    if (auto reason = part->refuses_length(length)) return reason;
+  return std::nullopt;
+}
+
+}  // namespace ordo
