@@ -50,6 +50,9 @@ class MultiHeadAttention : public torch::nn::Module {
   AttentionKernel& kernel() const { return *kernel_; }
 
  private:
+  Tensor queries(const Tensor& x, const Positions& at) const;                                      // [B, H, L, E], turned
+  KVCache::Held memory(const Tensor& source, const Positions& at, const Call& call) const;
+
   AttentionLayer layer_;
   PositionEncoding* position_;
   std::shared_ptr<AttentionKernel> kernel_;    // child "kernel"

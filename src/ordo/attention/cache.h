@@ -3,6 +3,7 @@
 // need no special case.
 #pragma once
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "ordo/config/catalog.h"
@@ -23,6 +24,8 @@ class KVCache {
   // Once per model call, by the stack, before the layers append: positions and mask of the fresh tokens (mask.keys [B, L_fresh] or undefined).
   virtual void advance(const Positions& fresh, const Mask& mask) = 0;
   virtual Held append(int64_t layer, const Tensor& k, const Tensor& v, const Tensor& kept) = 0;
+  // What a layer can read without appending: set once a cache that is written once (`fixed`) has been written.
+  virtual std::optional<Held> held(int64_t layer) const { (void)layer; return std::nullopt; }
   virtual int64_t size() const = 0;                      // columns held
   virtual void keep_rows(const Tensor& rows) = 0;        // int64 [B']: beam search, finished sequences
   virtual void truncate(int64_t size) = 0;               // the first `size` columns stay
