@@ -3,15 +3,21 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/scalar_tensor.h>
+#include <ATen/ops/tensor.h>
+#include <c10/util/accumulate.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
+#include <vector>
 
 #include "ordo/ops/clones.h"
 
@@ -70,60 +76,112 @@ void drop_elements(const float* x, float* y, uint32_t begin, int64_t count, cons
   drop_floats(x, y, begin, count, rule);
 }
 
-// x and y: the elements of one block.
+// The elements [begin, begin + count) of a tensor, from x to y (which may be x).
 template <class T>
-void drop_block(const Tensor& x, const Tensor& y, const DropRule& rule) {
-  const T* from = x.const_data_ptr<T>();
-  T* to = y.mutable_data_ptr<T>();
-  constexpr int64_t kGrain = 1 << 15;
-  at::parallel_for(0, x.numel(), kGrain, [&](int64_t begin, int64_t end) {
-    drop_elements(from + begin, to + begin, static_cast<uint32_t>(begin), end - begin, rule);
-  });
-}
-
-// The same in tensor operators, for other devices: int64 arithmetic whose low 32 bits count.
-void drop_block_anywhere(const Tensor& x, const Tensor& y, const DropRule& rule) {
-  constexpr int64_t kLow = 0xFFFFFFFF, kSlice = int64_t{1} << 24;   // bounds the int64 tensors of a slice
-  const auto wide = accumulate_type(x.scalar_type());
-  for (int64_t begin = 0; begin < x.numel(); begin += kSlice) {
-    const int64_t end = std::min(x.numel(), begin + kSlice);
-    Tensor h = at::arange(begin, end, x.options().dtype(at::kLong));
-    h.mul_(static_cast<int64_t>(kWeyl)).bitwise_and_(kLow).bitwise_xor_(static_cast<int64_t>(rule.first));
-    h.bitwise_xor_(h.bitwise_right_shift(16)).mul_(static_cast<int64_t>(kFirstFactor)).bitwise_and_(kLow);
-    h.bitwise_xor_(static_cast<int64_t>(rule.second));
-    h.bitwise_xor_(h.bitwise_right_shift(15)).mul_(static_cast<int64_t>(kSecondFactor)).bitwise_and_(kLow);
-    h.bitwise_xor_(h.bitwise_right_shift(15));
-    const Tensor kept = x.slice(0, begin, end).to(wide).mul(rule.up);
-    y.slice(0, begin, end).copy_(kept.masked_fill_(h.lt(static_cast<int64_t>(rule.limit)), 0.0));
+void drop_run(const T* x, T* y, int64_t begin, int64_t count, double p, uint64_t key) {
+  while (count > 0) {
+    const int64_t now = std::min(count, kCounterBlock - begin % kCounterBlock);
+    drop_elements(x, y, static_cast<uint32_t>(begin), now, DropRule(p, key, begin / kCounterBlock));
+    x += now;
+    y += now;
+    begin += now;
+    count -= now;
   }
 }
 
-Tensor drop(const Tensor& x, double p, uint64_t key) {
-  const Tensor from = x.contiguous(), flat = from.view({-1});
-  const Tensor to = at::empty_like(from), flat_to = to.view({-1});
-  for (int64_t begin = 0; begin < flat.numel(); begin += kCounterBlock) {
-    const int64_t end = std::min(flat.numel(), begin + kCounterBlock);
-    const DropRule rule(p, key, begin / kCounterBlock);
-    const Tensor x_block = flat.slice(0, begin, end), y_block = flat_to.slice(0, begin, end);
-    const auto type = x.scalar_type();
-    if (!x.is_cpu()) drop_block_anywhere(x_block, y_block, rule);
-    else if (type == at::kFloat) drop_block<float>(x_block, y_block, rule);
-    else if (type == at::kDouble) drop_block<double>(x_block, y_block, rule);
-    else if (type == at::kBFloat16) drop_block<at::BFloat16>(x_block, y_block, rule);
-    else if (type == at::kHalf) drop_block<at::Half>(x_block, y_block, rule);
-    else throw Error(fmt::format("dropout: expected fp32, fp64, bf16 or fp16, found {}", c10::toString(type)));
+// Calls do_it with a null pointer of the element's type.
+template <class DoIt>
+void for_type(at::ScalarType type, DoIt do_it) {
+  switch (type) {
+    case at::kFloat: return do_it(static_cast<const float*>(nullptr));
+    case at::kDouble: return do_it(static_cast<const double*>(nullptr));
+    case at::kBFloat16: return do_it(static_cast<const at::BFloat16*>(nullptr));
+    case at::kHalf: return do_it(static_cast<const at::Half*>(nullptr));
+    default: throw Error(fmt::format("dropout: expected fp32, fp64, bf16 or fp16, found {}", c10::toString(type)));
+  }
+}
+
+// The same hash in tensor operators, for other devices: int64 arithmetic of which the low 32 bits count. index: int64, of a tensor of `numel`.
+Tensor dropped_anywhere(const Tensor& index, int64_t numel, double p, uint64_t key) {
+  constexpr int64_t kLow = 0xFFFFFFFF;
+  const DropRule rule(p, key, 0);
+  Tensor first = at::scalar_tensor(static_cast<int64_t>(rule.first), at::kLong), second = at::scalar_tensor(static_cast<int64_t>(rule.second), at::kLong);
+  if (numel > kCounterBlock) {
+    std::vector<int64_t> firsts, seconds;
+    for (int64_t block = 0; block * kCounterBlock < numel; ++block) {
+      firsts.push_back(DropRule(p, key, block).first);
+      seconds.push_back(DropRule(p, key, block).second);
+    }
+    const Tensor block = index.bitwise_right_shift(32);
+    first = at::tensor(firsts, index.options()).take(block);
+    second = at::tensor(seconds, index.options()).take(block);
+  }
+  Tensor h = index.mul(static_cast<int64_t>(kWeyl)).bitwise_and_(kLow).bitwise_xor_(first);
+  h.bitwise_xor_(h.bitwise_right_shift(16)).mul_(static_cast<int64_t>(kFirstFactor)).bitwise_and_(kLow).bitwise_xor_(second);
+  h.bitwise_xor_(h.bitwise_right_shift(15)).mul_(static_cast<int64_t>(kSecondFactor)).bitwise_and_(kLow);
+  return h.bitwise_xor_(h.bitwise_right_shift(15)).lt(static_cast<int64_t>(rule.limit));
+}
+
+Tensor drop_anywhere(const Tensor& x, double p, uint64_t key) {
+  constexpr int64_t kSlice = int64_t{1} << 24;   // bounds the int64 tensors
+  const Tensor from = x.contiguous(), to = at::empty_like(from), flat = from.view({-1}), flat_to = to.view({-1});
+  const double up = DropRule(p, key, 0).up;
+  for (int64_t begin = 0; begin < flat.numel(); begin += kSlice) {
+    const int64_t end = std::min(flat.numel(), begin + kSlice);
+    const Tensor dropped = dropped_anywhere(at::arange(begin, end, x.options().dtype(at::kLong)), flat.numel(), p, key);
+    const Tensor kept = flat.slice(0, begin, end).to(accumulate_type(x.scalar_type())).mul(up);
+    flat_to.slice(0, begin, end).copy_(kept.masked_fill(dropped, 0.0));
   }
   return to;
 }
 
-struct Dropout : torch::autograd::Function<Dropout> {
+Tensor drop(const Tensor& x, double p, uint64_t key) {
+  if (!x.is_cpu()) return drop_anywhere(x, p, key);
+  const Tensor from = x.contiguous(), to = at::empty_like(from);
+  for_type(x.scalar_type(), [&]<class T>(const T*) {
+    const T* const source = from.const_data_ptr<T>();
+    T* const target = to.mutable_data_ptr<T>();
+    constexpr int64_t kGrain = 1 << 15;
+    at::parallel_for(0, from.numel(), kGrain, [&](int64_t begin, int64_t end) { drop_run(source + begin, target + begin, begin, end - begin, p, key); });
+  });
+  return to;
+}
+
+// A rectangle of the last two dimensions of [matrices, rows, columns].
+struct Part {
+  int64_t matrices, rows, columns;
+  Tile tile;
+  int64_t numel() const { return matrices * rows * columns; }
+  int64_t first_of(int64_t line) const { return (line / tile.rows() * rows + tile.q0 + line % tile.rows()) * columns + tile.k0; }   // of one row of all tiles
+};
+
+// Multiplies ones [matrices, tile.rows(), tile.columns()] by their fates.
+void drop_part(const Tensor& ones, const Part& part, double p, uint64_t key) {
+  const int64_t width = part.tile.columns();
+  for_type(ones.scalar_type(), [&]<class T>(const T*) {
+    T* const data = ones.mutable_data_ptr<T>();
+    const int64_t grain = std::max<int64_t>(1, (1 << 15) / width);
+    at::parallel_for(0, part.matrices * part.tile.rows(), grain, [&](int64_t begin, int64_t end) {
+      for (int64_t line = begin; line < end; ++line) drop_run(data + line * width, data + line * width, part.first_of(line), width, p, key);
+    });
+  });
+}
+
+Tensor part_index(const Part& part, at::Device device) {
+  const auto options = at::TensorOptions(at::kLong).device(device);
+  const Tensor row = at::arange(part.tile.q0, part.tile.q1, options).unsqueeze(1), column = at::arange(part.tile.k0, part.tile.k1, options).unsqueeze(0);
+  const Tensor matrix = at::arange(part.matrices, options).view({-1, 1, 1});
+  return (matrix * part.rows + row) * part.columns + column;
+}
+
+struct KeyedDropout : torch::autograd::Function<KeyedDropout> {
   static Tensor forward(torch::autograd::AutogradContext* ctx, const Tensor& x, double p, int64_t key) {
     ctx->saved_data["p"] = p;
     ctx->saved_data["key"] = key;
     return drop(x, p, static_cast<uint64_t>(key));
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx, torch::autograd::variable_list grads) {
-    return {Dropout::apply(grads[0], ctx->saved_data["p"].toDouble(), ctx->saved_data["key"].toInt()), {}, {}};
+    return {KeyedDropout::apply(grads[0], ctx->saved_data["p"].toDouble(), ctx->saved_data["key"].toInt()), {}, {}};
   }
 };
 
@@ -143,7 +201,7 @@ void draw_into(const Tensor& into, uint64_t key, Fill fill) {
 Tensor dropout(const Tensor& x, double p, uint64_t key) {
   require_probability(p);
   if (p == 0.0) return x;
-  return Dropout::apply(x, p, static_cast<int64_t>(key));
+  return KeyedDropout::apply(x, p, static_cast<int64_t>(key));
 }
 
 Tensor dropout_mask(at::IntArrayRef shape, double p, uint64_t key, const at::TensorOptions& options) {
@@ -151,6 +209,21 @@ Tensor dropout_mask(at::IntArrayRef shape, double p, uint64_t key, const at::Ten
   const at::NoGradGuard no_grad;
   const Tensor ones = at::ones(shape, options);
   return p == 0.0 ? ones : drop(ones, p, key);
+}
+
+Tensor dropout_mask_tile(at::IntArrayRef shape, const Tile& tile, double p, uint64_t key, const at::TensorOptions& options) {
+  require_probability(p);
+  ORDO_ASSERT(shape.size() >= 2);
+  const at::NoGradGuard no_grad;
+  const auto leading = shape.slice(0, shape.size() - 2);
+  const Part part{c10::multiply_integers(leading), shape[shape.size() - 2], shape.back(), tile};
+  std::vector<int64_t> tile_shape = leading.vec();
+  tile_shape.insert(tile_shape.end(), {tile.rows(), tile.columns()});
+  Tensor mask = at::ones(tile_shape, options);
+  if (p == 0.0 || mask.numel() == 0) return mask;
+  if (mask.is_cpu()) drop_part(mask, part, p, key);
+  else mask.mul_(DropRule(p, key, 0).up).masked_fill_(dropped_anywhere(part_index(part, mask.device()), part.numel(), p, key).view(tile_shape), 0.0);
+  return mask;
 }
 
 void draw_normal(const Tensor& into, double std, uint64_t key) {

@@ -23,6 +23,9 @@ struct Draw {
 Tensor dropout(const Tensor& x, double p, uint64_t key);
 // The mask of `dropout` itself: 0 or 1 / (1 - p), of the given shape.
 Tensor dropout_mask(at::IntArrayRef shape, double p, uint64_t key, const at::TensorOptions& options);
+// The rectangle `tile` of its last two dimensions: the numbers that dropout_mask(shape, …) holds there, without making the rest.
+// shape [B, H, Lq, Lk] -> [B, H, tile.rows(), tile.columns()].
+Tensor dropout_mask_tile(at::IntArrayRef shape, const Tile& tile, double p, uint64_t key, const at::TensorOptions& options);
 
 // Fill in place from a key alone; drawn on the CPU in fp32 and then copied, so that every device and type starts from the same numbers.
 void draw_normal(const Tensor& into, double std, uint64_t key);
