@@ -143,7 +143,7 @@ class Fields {
   template <class... More>
   static Limits limits_of(const More&... more) {
     Limits found;
-    auto take = [&](const auto& m) {
+    [[maybe_unused]] auto take = [&](const auto& m) {
       if constexpr (std::is_same_v<std::decay_t<decltype(m)>, Limits>) found = m;
     };
     (take(more), ...);
