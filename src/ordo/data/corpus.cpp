@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ordo/data/corpus.h"
+
+#include <cmath>
+
+#include "ordo/data/text_file.h"
+
+namespace ordo {
+
+namespace {
+
+constexpr NamedValue kDocuments[] = {{"file", static_cast<int>(Documents::file)}, {"blank_line", static_cast<int>(Documents::blank_line)}};
+constexpr NamedValue kTokenTypes[] = {{"uint16", static_cast<int>(TokenType::uint16)}, {"uint32", static_cast<int>(TokenType::uint32)}};
+
+bool is_token_file(const fs::path& path) { return path.extension() == ".bin"; }
+
+// The next end of a document after `from`: blank lines go to the document before them, so that all characters stay.
+size_t document_end(std::string_view text, size_t from, Documents documents) {
+  if (documents == Documents::file) return text.size();
+  const size_t blank = text.find("\n\n", from);
+  const size_t next = blank == std::string_view::npos ? blank : text.find_first_not_of('\n', blank);
+  return std::min(next, text.size());
+}
+
+// Pieces of about a megabyte at line ends where the tokenizer allows it: ids take eight times the memory of their text.
+size_t piece_end(std::string_view text, size_t from, size_t end, const Tokenizer& tokenizer) {
+  constexpr size_t kPiece = size_t{1} << 20;
+  if (!tokenizer.piecewise() || end - from <= kPiece) return end;
+  const size_t line = text.find('\n', from + kPiece);
+  return std::min(line == std::string_view::npos ? end : line + 1, end);
+}
+
+void encode_document(std::string_view text, size_t from, size_t end, const Tokenizer& tokenizer, TokenBuilder& into) {
+  while (from < end) {
+    const size_t to = piece_end(text, from, end, tokenizer);
+    try {
+      into.add(tokenizer.encode(text.substr(from, to - from)));
+    } catch (const UnknownCharacter& unknown) {
+      throw DataError(fmt::format("{}: unknown character {}: the {} tokenizer has {} characters, those of data.train; add the text with it there, or use "
+                                  "the byte tokenizer",
+                                  place_in(text, from + unknown.offset).text(), unknown.what_is_there, tokenizer.kind(), tokenizer.vocab_size()));
+    }
+    from = to;
+  }
+}
+
+void add_text(TokenSequence& sequence, const std::string& name, std::string_view text, Documents documents, const Tokenizer& tokenizer) {
+  TokenBuilder builder(name, tokenizer.vocab_size());
+  std::vector<int64_t> ends;
+  for (size_t from = 0; from < text.size();) {
+    const size_t end = document_end(text, from, documents);
+    encode_document(text, from, end, tokenizer, builder);
+    ends.push_back(builder.size());
+    from = end;
+  }
+  const auto store = builder.finish();
+  int64_t begin = 0;
+  for (const int64_t end : ends) sequence.add(store, std::exchange(begin, end), end);
+}
+
+}  // namespace
+
+void fields(Fields& f, DataConfig& c) {
+  f("train", c.train, "training files: text (.txt, .txt.gz) or token ids (.bin); patterns with * are expanded");
+  f("validation", c.validation, "validation files");
+  f("test", c.test, "test files");
+  f("validation_fraction", c.validation_fraction, "in place of validation files: this last part of the training tokens", below_one());
+  f("documents", c.documents, "what separates the documents of a text file: nothing (each file is one), or blank lines", kDocuments);
+  f("token_type", c.token_type, "what the ids of a .bin file without a header are", kTokenTypes);
+  f("generate", c.generate, "in place of files: text that is made");
+}
+
+std::vector<std::string> contradictions(const DataConfig& c, const std::string& path) {
+  std::vector<std::string> found;
+  const auto both = [&](bool clash, std::string_view a, std::string_view b, std::string_view why) {
+    if (clash) found.push_back(fmt::format("{0}.{1} and {0}.{2} cannot be given together: {3}", path, a, b, why));
+  };
+  if (c.train.empty() && !c.generate) found.push_back(fmt::format("{}.train is missing: files of text or of token ids", path));
+  constexpr std::string_view kMade = "the text is either made or read";
+  both(c.generate && !c.train.empty(), "generate", "train", kMade);
+  both(c.generate && !c.validation.empty(), "generate", "validation", kMade);
+  both(c.generate && !c.test.empty(), "generate", "test", kMade);
+  both(c.generate && c.validation_fraction > 0.0, "generate", "validation_fraction", "a generator makes a validation text of its own");
+  both(!c.validation.empty() && c.validation_fraction > 0.0, "validation", "validation_fraction",
+       "validation is either files of its own or a part of the training files");
+  return found;
+}
+
+const std::vector<fs::path>& Corpus::files(Split split) const {
+  return split == Split::train ? config_.train : split == Split::validation ? config_.validation : config_.test;
+}
+
+bool Corpus::has(Split split) const {
+  return config_.generate || !files(split).empty() || (split == Split::validation && config_.validation_fraction > 0.0);
+}
+
+bool Corpus::has_text() const {
+  if (config_.generate) return true;
+  for (const auto& path : config_.train)
+    if (!is_token_file(path)) return true;
+  return false;
+}
+
+std::vector<Corpus::Text> Corpus::texts(Split split) const {
+  std::vector<Text> found;
+  if (config_.generate) {
+    const auto source = text_sources().build(*config_.generate, {.seed = seed_});
+    found.push_back({fmt::format("generated {} text ({})", split_name(split), source->kind()), source->text(split)});
+    return found;
+  }
+  for (const auto& path : expand_paths(files(split)))
+    if (!is_token_file(path)) found.push_back({path.string(), read_text(path)});
+  return found;
+}
+
+std::string Corpus::training_text() {
+  if (training_texts_.empty()) training_texts_ = texts(Split::train);
+  std::string all;
+  for (const auto& [name, text] : training_texts_) all += text;
+  return all;
+}
+
+TokenSequence Corpus::encode(Split split, const Tokenizer* tokenizer, int64_t vocab_size) {
+  TokenSequence sequence;
+  std::vector<Text> texts_here = split == Split::train && !training_texts_.empty() ? std::move(training_texts_) : texts(split);
+  training_texts_.clear();
+  for (const auto& [name, text] : texts_here) {
+    require<ConfigError>(tokenizer != nullptr, "{} is text, and no tokenizer is given: set `task.tokenizer` (char or byte)", name);
+    try {
+      add_text(sequence, fs::path(name).filename().string(), text, config_.documents, *tokenizer);
+    } catch (const DataError& error) {
+      throw DataError(name + ": " + error.what());
+    }
+  }
+  if (config_.generate) return sequence;
+  for (const auto& path : expand_paths(files(split))) {
+    if (!is_token_file(path)) continue;
+    const auto store = TokenStore::map(path, config_.token_type, vocab_size);
+    sequence.add(store, 0, store->size());
+  }
+  return sequence;
+}
+
+// The cut is that of nanoGPT: training = the first floor((1 - fraction) x n) tokens, validation = the rest.
+void Corpus::cut_validation(const TokenSequence& all) {
+  const auto kept = static_cast<int64_t>(std::floor((1.0 - config_.validation_fraction) * static_cast<double>(all.size())));
+  auto [train, validation] = all.cut(kept);
+  tokens_[static_cast<size_t>(Split::train)] = std::make_shared<const TokenSequence>(std::move(train));
+  tokens_[static_cast<size_t>(Split::validation)] = std::make_shared<const TokenSequence>(std::move(validation));
+}
+
+std::shared_ptr<const TokenSequence> Corpus::tokens(Split split, const Tokenizer* tokenizer, int64_t vocab_size) {
+  auto& found = tokens_[static_cast<size_t>(split)];
+  if (found) return found;
+  require<ConfigError>(has(split), "there is no {} data: give task.data.{}{}", split_name(split), split_name(split),
+                       split == Split::validation ? " or task.data.validation_fraction" : "");
+  const bool whole = config_.validation_fraction <= 0.0 || split == Split::test;
+  auto sequence = encode(whole ? split : Split::train, tokenizer, vocab_size);
+  if (whole) found = std::make_shared<const TokenSequence>(std::move(sequence));
+  else cut_validation(sequence);
+  return found;
+}
+
+}  // namespace ordo

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the `data` of a config to the token sequences of its splits.
+#pragma once
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ordo/data/batch.h"
+#include "ordo/data/text_source.h"
+#include "ordo/data/tokenizer.h"
+#include "ordo/data/tokens.h"
+
+namespace ordo {
+
+// Where one document of a text file ends and the next begins.
+enum class Documents { file, blank_line };
+
+struct DataConfig {
+  std::vector<fs::path> train, validation, test;   // .bin: token ids; .gz: gzipped text; all else: text. Patterns with * ? [] are expanded
+  double validation_fraction = 0.0;                // the last part of the training tokens is validation
+  Documents documents = Documents::file;
+  TokenType token_type = TokenType::uint16;        // of .bin files without a header
+  std::optional<Choice<TextSource>> generate = {}; // instead of files
+};
+void fields(Fields& f, DataConfig& c);
+
+// What is wrong with the settings alone, one sentence each; keys are named with `path` ("task.data") before them.
+std::vector<std::string> contradictions(const DataConfig& config, const std::string& path);
+
+// Reads files when they are first needed. For one thread.
+class Corpus {
+ public:
+  Corpus(DataConfig config, uint64_t seed) : config_(std::move(config)), seed_(seed) {}
+  bool has(Split split) const;
+  bool has_text() const;                           // training text that a tokenizer can learn from
+  // All of data.train (what validation_fraction takes away included), in which a tokenizer learns its vocabulary.
+  std::string training_text();
+  // Encoded; `tokenizer` is null for token files alone. Throws DataError with file and line for a character that it does not know.
+  std::shared_ptr<const TokenSequence> tokens(Split split, const Tokenizer* tokenizer, int64_t vocab_size);
+
+ private:
+  struct Text {
+    std::string name, text;
+  };
+  const std::vector<fs::path>& files(Split split) const;
+  std::vector<Text> texts(Split split) const;
+  TokenSequence encode(Split split, const Tokenizer* tokenizer, int64_t vocab_size);
+  void cut_validation(const TokenSequence& all);
+  DataConfig config_;
+  uint64_t seed_;
+  std::vector<Text> training_texts_;               // between training_text() and the encoding of the training split
+  std::array<std::shared_ptr<const TokenSequence>, 3> tokens_;   // by Split
+};
+
+}  // namespace ordo

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ordo/data/streams.h"
+
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "ordo/core/hash.h"
+#include "ordo/ops/fused_loss.h"
+
+namespace ordo {
+
+namespace {
+
+std::span<int64_t> row_of(const Tensor& t, size_t row) {
+  const auto length = static_cast<size_t>(t.size(1));
+  return {t.data_ptr<int64_t>() + row * length, length};
+}
+
+// The place in the data: epochs done, and windows (or batches, in an evaluation) of this one.
+struct StreamPlace {
+  int64_t epoch = 0, cursor = 0;
+
+  Json to_json() const {
+    Json json = Json::object();
+    json["epoch"] = epoch;
+    json["cursor"] = cursor;
+    return json;
+  }
+  static StreamPlace from_json(const Json& json, int64_t most) {
+    const auto count = [&](const char* key) {
+      const bool there = json.is_object() && json.contains(key) && json[key].is_number_integer() && json[key].get<int64_t>() >= 0;
+      require<CheckpointError>(there, "the place in the data must be {{\"epoch\": …, \"cursor\": …}} with counts, found {}", json_line(json));
+      return json[key].get<int64_t>();
+    };
+    const StreamPlace place{.epoch = count("epoch"), .cursor = count("cursor")};
+    require<CheckpointError>(place.cursor <= most, "the place in the data is window {} of an epoch, but an epoch has {}: the data or its length has changed",
+                             place.cursor, most);
+    return place;
+  }
+};
+
+class TrainingStream final : public BatchStream {
+ public:
+  TrainingStream(std::shared_ptr<const TokenSequence> tokens, const TrainingWindows& settings)
+      : tokens_(std::move(tokens)), settings_(settings), windows_((tokens_->size() - 1) / settings.length) {
+    require<DataError>(windows_ >= settings_.ranks.count, "the training data has {} tokens; windows of {} for {} process(es) need at least {}",
+                       tokens_->size(), settings_.length, settings_.ranks.count, settings_.length * settings_.ranks.count + 1);
+  }
+
+  std::optional<Batch> next() override {
+    std::vector<Window> rows;
+    const auto [from, to] = share();
+    for (int64_t i = from; i < to; ++i) rows.push_back(window(place_.epoch, i));
+    advance();
+    return batch_of(*tokens_, rows);
+  }
+  Json state() const override { return place_.to_json(); }
+  void restore(const Json& state) override {
+    place_ = StreamPlace::from_json(state, windows_);
+    if (left() < least()) place_ = {.epoch = place_.epoch + 1, .cursor = 0};
+  }
+  int64_t epoch() const override { return place_.epoch; }
+  double batches_per_epoch() const override {
+    const int64_t whole = windows_ / together(), rest = windows_ % together();
+    return static_cast<double>(whole + (rest >= least() ? 1 : 0));
+  }
+
+ private:
+  int64_t together() const { return settings_.batch_size * settings_.ranks.count; }   // windows of one batch of all processes
+  int64_t left() const { return windows_ - place_.cursor; }
+  // The fewest windows that make a last batch: random windows are drawn as many as are needed.
+  int64_t least() const { return settings_.sampling == Sampling::random ? 1 : settings_.ranks.count; }
+
+  // The numbers of this process's windows in the next batch.
+  std::pair<int64_t, int64_t> share() const {
+    const auto [rank, count] = settings_.ranks;
+    const int64_t rows = settings_.sampling == Sampling::random ? together() : std::min(left(), together());
+    return {place_.cursor + rank * rows / count, place_.cursor + (rank + 1) * rows / count};
+  }
+  void advance() {
+    place_.cursor += std::min(left(), together());
+    if (left() < least()) place_ = {.epoch = place_.epoch + 1, .cursor = 0};
+  }
+  Window window(int64_t epoch, int64_t number) const {
+    const uint64_t key = mix(key_of(settings_.seed, "data order"), static_cast<uint64_t>(epoch));
+    const int64_t length = settings_.length;
+    int64_t begin = 0;
+    if (settings_.sampling == Sampling::random) {
+      begin = static_cast<int64_t>(KeyedSequence(mix(key, static_cast<uint64_t>(number))).below(static_cast<uint64_t>(tokens_->size() - length)));
+    } else {
+      const int64_t rest = tokens_->size() - 1 - windows_ * length;
+      const auto start = static_cast<int64_t>(KeyedSequence(key).below(static_cast<uint64_t>(rest + 1)));
+      begin = start + length * static_cast<int64_t>(KeyedPermutation(key, static_cast<uint64_t>(windows_))(static_cast<uint64_t>(number)));
+    }
+    return {.begin = begin, .end = begin + length, .judged = begin};
+  }
+
+  std::shared_ptr<const TokenSequence> tokens_;
+  TrainingWindows settings_;
+  int64_t windows_;   // of an epoch
+  StreamPlace place_;
+};
+
+class EvaluationStream final : public BatchStream {
+ public:
+  EvaluationStream(std::shared_ptr<const TokenSequence> tokens, const EvaluationWindows& settings)
+      : tokens_(std::move(tokens)), settings_(settings), inputs_(tokens_->size() - 1) {
+    require<DataError>(inputs_ >= 1, "the data to evaluate on has {} token(s); two are needed, one to read and one to predict", tokens_->size());
+    require<ConfigError>(settings_.stride <= settings_.length, "a stride of {} skips tokens between windows of {}: evaluate.stride must be at most the length",
+                         settings_.stride, settings_.length);
+    if (settings_.stride == 0) settings_.stride = settings_.length;
+    const int64_t beyond = std::max<int64_t>(inputs_ - settings_.length, 0);
+    windows_ = 1 + (beyond + settings_.stride - 1) / settings_.stride;
+    whole_ = inputs_ - (windows_ - 1) * settings_.stride >= settings_.length ? windows_ : windows_ - 1;
+    batches_ = (whole_ + settings_.batch_size - 1) / settings_.batch_size + (windows_ - whole_);
+    place_.cursor = settings_.ranks.rank;
+  }
+
+  std::optional<Batch> next() override {
+    if (place_.cursor >= batches_) return std::nullopt;
+    const int64_t first = place_.cursor * settings_.batch_size;
+    std::vector<Window> rows;
+    if (first >= whole_) rows.push_back(window(windows_ - 1));
+    else
+      for (int64_t i = first; i < std::min(first + settings_.batch_size, whole_); ++i) rows.push_back(window(i));
+    place_.cursor += settings_.ranks.count;
+    return batch_of(*tokens_, rows);
+  }
+  Json state() const override { return place_.to_json(); }
+  void restore(const Json& state) override { place_ = StreamPlace::from_json(state, batches_ + settings_.ranks.count); }
+  int64_t epoch() const override { return 0; }
+  double batches_per_epoch() const override { return static_cast<double>(batches_) / static_cast<double>(settings_.ranks.count); }
+
+ private:
+  Window window(int64_t number) const {
+    const int64_t begin = number * settings_.stride;
+    const int64_t judged = number == 0 ? 0 : begin - settings_.stride + settings_.length;   // where the window before ended
+    return {.begin = begin, .end = std::min(begin + settings_.length, inputs_), .judged = judged};
+  }
+
+  std::shared_ptr<const TokenSequence> tokens_;
+  EvaluationWindows settings_;
+  int64_t inputs_;                // tokens that have a next one
+  int64_t windows_ = 0, whole_ = 0, batches_ = 0;
+  StreamPlace place_;
+};
+
+}  // namespace
+
+Batch batch_of(const TokenSequence& tokens, const std::vector<Window>& windows) {
+  ORDO_ASSERT(!windows.empty());
+  const int64_t rows = static_cast<int64_t>(windows.size()), length = windows[0].end - windows[0].begin;
+  Batch batch{.ids = at::empty({rows, length}, at::kLong), .targets = at::empty({rows, length}, at::kLong)};
+  const Tensor segments = at::empty({rows, length}, at::kLong);
+  std::vector<int64_t> ids(static_cast<size_t>(length) + 1), documents(ids.size());
+  bool crosses = false;
+  for (size_t row = 0; row < windows.size(); ++row) {
+    const auto& window = windows[row];
+    tokens.read(window.begin, ids, documents);
+    std::copy(ids.begin(), ids.end() - 1, row_of(batch.ids, row).begin());
+    std::copy(documents.begin(), documents.end() - 1, row_of(segments, row).begin());
+    const auto targets = row_of(batch.targets, row);
+    for (size_t i = 0; i < targets.size(); ++i) {
+      const bool counts = window.begin + static_cast<int64_t>(i) >= window.judged && documents[i] == documents[i + 1];
+      targets[i] = counts ? ids[i + 1] : kIgnore;
+      batch.weight += counts ? 1.0 : 0.0;
+    }
+    crosses = crosses || documents.front() != documents[documents.size() - 2];
+    batch.examples.push_back(tokens.place(window.begin));
+  }
+  batch.at = crosses ? from_segments(segments) : consecutive(0, length, at::kCPU);
+  if (crosses) batch.mask.q_segment = batch.mask.k_segment = segments;
+  return batch;
+}
+
+std::unique_ptr<BatchStream> training_stream(std::shared_ptr<const TokenSequence> tokens, const TrainingWindows& windows) {
+  return std::make_unique<TrainingStream>(std::move(tokens), windows);
+}
+
+std::unique_ptr<BatchStream> evaluation_stream(std::shared_ptr<const TokenSequence> tokens, const EvaluationWindows& windows) {
+  return std::make_unique<EvaluationStream>(std::move(tokens), windows);
+}
+
+}  // namespace ordo
