@@ -226,6 +226,9 @@ Tensor dropout_mask_tile(at::IntArrayRef shape, const Tile& tile, double p, uint
   return mask;
 }
 
+void dropout_run(float* x, int64_t begin, int64_t count, double p, uint64_t key) { drop_run<float>(x, x, begin, count, p, key); }
+void dropout_run(double* x, int64_t begin, int64_t count, double p, uint64_t key) { drop_run<double>(x, x, begin, count, p, key); }
+
 void draw_normal(const Tensor& into, double std, uint64_t key) {
   draw_into(into, key, [&](const Tensor& t, const at::Generator& generator) { t.normal_(0.0, std, generator); });
 }

@@ -26,6 +26,9 @@ Tensor dropout_mask(at::IntArrayRef shape, double p, uint64_t key, const at::Ten
 // The rectangle `tile` of its last two dimensions: the numbers that dropout_mask(shape, …) holds there, without making the rest.
 // shape [B, H, Lq, Lk] -> [B, H, tile.rows(), tile.columns()].
 Tensor dropout_mask_tile(at::IntArrayRef shape, const Tile& tile, double p, uint64_t key, const at::TensorOptions& options);
+// The elements [begin, begin + count) of `dropout` on a whole tensor, in place: for loops that make their numbers row by row.
+void dropout_run(float* x, int64_t begin, int64_t count, double p, uint64_t key);
+void dropout_run(double* x, int64_t begin, int64_t count, double p, uint64_t key);
 
 // Fill in place from a key alone; drawn on the CPU in fp32 and then copied, so that every device and type starts from the same numbers.
 void draw_normal(const Tensor& into, double std, uint64_t key);
