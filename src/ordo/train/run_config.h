@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training config as a whole: what `ordo train CONFIG` reads. Names are those of the command line, the docs and the logs.
+// A training config as a whole: what `ordo train CONFIG` reads. Names are those of the command line, the docs and the
+// logs.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,23 +12,21 @@
 #include "ordo/nn/precision.h"
 #include "ordo/tasks/task.h"
 #include "ordo/train/optimizer.h"
+#include "ordo/train/recompute_policy.h"
 #include "ordo/train/schedule.h"
 
 namespace ordo {
 
 enum class OnNonfinite { stop, skip, rollback };
-class Recompute;                     // catalogue of recompute policies: none, blocks, every, budget
-template <>
-const Kinds& kinds_of<Recompute>();
 
 struct EarlyStopConfig {
-  int64_t patience = 5;              // evaluations without an improvement
+  int64_t patience = 5;  // evaluations without an improvement
   double min_delta = 0.0;
   std::string metric = "validation.loss";
 };
 struct TrainConfig {
   Quantity steps{1000, "steps"};
-  int64_t batch_size = 0;            // rows of a micro-batch; exactly one of batch_size and batch_tokens
+  int64_t batch_size = 0;  // rows of a micro-batch; exactly one of batch_size and batch_tokens
   int64_t batch_tokens = 0;
   int64_t length = 0;
   int64_t accumulate = 1;
@@ -36,24 +35,28 @@ struct TrainConfig {
   Precision precision = Precision::fp32;
   ScalerConfig scaler;
   Choice<Recompute> recompute{"none"};
-  double clip = 1.0;                 // of the global gradient norm; 0: off
+  double clip = 1.0;  // of the global gradient norm; 0: off
   double ema = 0.0;
   double label_smoothing = 0.0, z_loss = 0.0;
   std::optional<EarlyStopConfig> early_stop = {};
   OnNonfinite on_nonfinite = OnNonfinite::stop;
   bool deterministic = false;
+  bool tf32 = false;
   int64_t log_every = 10;
 };
+int64_t rows_of(const TrainConfig& c);  // of a micro-batch, from batch_size or batch_tokens
+
 struct EvaluateConfig {
-  Quantity every{0, "steps"};        // 0: only at the end
-  std::vector<int64_t> lengths = {}; // empty: train.length
+  Quantity every{0, "steps"};         // 0: only at the end
+  std::vector<int64_t> lengths = {};  // empty: train.length
   int64_t stride = 0;
-  int64_t batch_size = 0;            // 0: train.batch_size
+  int64_t batch_size = 0;  // 0: train.batch_size
 };
 struct CheckpointConfig {
-  Quantity every{0, "steps"};        // 0: only at the end
+  Quantity every{0, "steps"};  // 0: only at the end
   int64_t keep = 3;
-  std::string best = "validation.loss";   // the smallest; a metric that is better when larger is written with a leading +; empty: off
+  std::string best =
+      "validation.loss";  // the smallest; a metric that is better when larger is written with a leading +; empty: off
 };
 struct RunConfig {
   std::string name;
@@ -78,7 +81,8 @@ struct LoadedConfig {
   Sources sources;
 };
 LoadedConfig load_run_config(const fs::path& file, std::span<const std::string> overrides);
-LoadedConfig load_run_config_text(const std::string& text, std::string_view name, std::span<const std::string> overrides);
+LoadedConfig load_run_config_text(const std::string& text, std::string_view name,
+                                  std::span<const std::string> overrides);
 std::string resolved_yaml(const RunConfig& config);
 
 }  // namespace ordo

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learning-rate schedules: a factor of the optimiser's lr as a pure function of the step; and the loss scale of fp16.
+// Learning-rate schedules: a factor of the optimiser's lr as a pure function of the update; and the loss scale of fp16.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -9,27 +9,35 @@
 
 namespace ordo {
 
+// What turns a horizon into steps.
+struct HorizonFacts {
+  double steps_per_epoch = 0.0, tokens_per_step = 0.0;
+};
+// `2000 steps`, `5 epochs`, `1e8 tokens` as a number of steps, at least 1 unless the quantity is 0. Epochs are rounded
+// to the nearest step, tokens up.
+int64_t horizon_steps(const Quantity& horizon, const HorizonFacts& facts);
+
 struct ScheduleFacts {
-  int64_t steps = 0;          // of the whole run
-  int64_t dim = 0;            // model width (inverse square root)
-  double steps_per_epoch = 0.0, tokens_per_step = 0.0;   // to resolve horizons such as `warmup: 1 epochs`
+  int64_t steps = 0;                                    // of the whole run
+  int64_t dim = 0;                                      // model width (inverse square root)
+  double steps_per_epoch = 0.0, tokens_per_step = 0.0;  // to resolve horizons such as `warmup: 1 epochs`
 };
 
 class Schedule {
  public:
   virtual ~Schedule() = default;
-  virtual double factor(int64_t step) const = 0;   // of the update that makes step `step` (1-based)
+  virtual double factor(int64_t step) const = 0;  // of the update that makes step `step` (1-based)
 };
 
 using ScheduleCatalog = Catalog<Schedule, ScheduleFacts>;
-const ScheduleCatalog& schedules();   // constant, linear, cosine, inverse_sqrt, wsd
+const ScheduleCatalog& schedules();  // constant, linear, cosine, inverse_sqrt, wsd
 template <>
 const Kinds& kinds_of<Schedule>();
 
 // Loss scaling for fp16 (Micikevicius et al. 2018).
 struct ScalerConfig {
   double initial = 65536.0, growth = 2.0, backoff = 0.5, floor = 1.0;
-  int64_t window = 2000;              // good steps in a row before the scale grows
+  int64_t window = 2000;  // good steps in a row before the scale grows
 };
 void fields(Fields& f, ScalerConfig& c);
 
@@ -38,7 +46,7 @@ class LossScaler {
   LossScaler(const ScalerConfig& config, bool enabled);
   double scale() const { return enabled_ ? scale_ : 1.0; }
   bool enabled() const { return enabled_; }
-  void update(bool overflowed);       // throws NumericError when the scale would fall below its floor
+  void update(bool overflowed);  // throws NumericError when the scale would fall below its floor
   Json state() const;
   void restore(const Json& state);
 

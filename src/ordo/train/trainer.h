@@ -16,42 +16,56 @@ namespace ordo {
 
 // Plain data, complete: with weights, moments and EMA it continues a run to the bit.
 struct TrainState {
-  int64_t step = 0, tokens = 0;
-  int64_t skipped = 0;                        // updates skipped for non-finite gradients
-  std::optional<double> best = {};
-  int64_t best_step = 0, without_improvement = 0;
-  std::string data, scaler;                   // JSON of the stream and of the loss scaler
+  int64_t step = 0, tokens = 0;  // steps are updates' worth of data read, whether or not the weights moved
+  int64_t updates = 0;           // updates that the weights hold: what schedule, optimiser and EMA have gone through
+  int64_t skipped = 0;           // steps whose update was not made, or was taken back, for numbers that are not finite
+  int64_t evaluated =
+      0;  // the last step with an evaluation: a stop between an update and its evaluation makes up for it on resume
+  std::optional<double> best = {};  // by checkpoint.best
+  int64_t best_step = 0;
+  std::optional<double> early_best = {};  // by train.early_stop
+  int64_t without_improvement = 0;
+  std::string data, scaler;                             // JSON of the stream and of the loss scaler
+  std::string data_fingerprint, tokenizer_fingerprint;  // of what it was trained on; empty: none
 };
 std::string state_text(const TrainState& state);
+// Throws CheckpointError, in one line, for text that is no such state or is of a newer format.
 TrainState parse_state(const std::string& text, std::string_view what);
 
 struct StepReport {
   int64_t step = 0, tokens = 0, epoch = 0;
-  double loss = 0.0;                          // mean over the update's targets
+  double loss = 0.0;  // mean over the update's targets
   double lr = 0.0, grad_norm = 0.0, loss_scale = 1.0;
   bool skipped = false;
-  double seconds = 0.0, tokens_per_second = 0.0;
-  double peak_memory = 0.0;                   // bytes: device memory on CUDA, resident set on the CPU
+  int64_t skipped_in_all = 0;
+  double seconds = 0.0, tokens_per_second = 0.0;  // of this step
+  double peak_memory = 0.0;                       // bytes: device memory on CUDA, resident set on the CPU
 };
 struct EvalReport {
   int64_t step = 0, length = 0;
   Split split = Split::validation;
   Evaluation evaluation;
   bool best = false;
+  std::string refused = {};  // why the model cannot be evaluated at this length; then there are no metrics
 };
 struct RunReport {
   enum class End { done, early_stop, stopped_by_signal } end = End::done;
   int64_t step = 0, steps = 0;
   std::optional<double> best = {};
   std::filesystem::path run, last_checkpoint;
+  double peak_memory = 0.0, seconds = 0.0;
 };
 
-// Observers watch; they cannot reach the model.
+// Observers watch; they cannot reach the model. Called on the trainer's own thread.
 struct Observer {
   virtual ~Observer() = default;
-  virtual void started(const RunConfig& config, int64_t step, int64_t steps) { (void)config; (void)step; (void)steps; }
+  virtual void started(const RunConfig& config, int64_t step, int64_t steps) {
+    (void)config;
+    (void)step;
+    (void)steps;
+  }
   virtual void stepped(const StepReport& report) { (void)report; }
-  virtual void evaluated(const EvalReport& report) { (void)report; }
+  virtual void evaluated(const EvalReport& report) { (void)report; }  // once a length
   virtual void saved(const std::filesystem::path& checkpoint) { (void)checkpoint; }
   virtual void finished(const RunReport& report) { (void)report; }
 };
@@ -60,23 +74,26 @@ struct TrainerParts {
   std::shared_ptr<const Task> task;
   std::shared_ptr<Model> model;
   c10::Device device;
-  std::filesystem::path run;                  // empty: nothing is written (tests, bench, replay)
+  std::filesystem::path run =
+      {};  // empty: nothing is written (tests, bench, replay). Whoever opens the folder holds its FolderLock
   std::vector<Observer*> observers = {};
-  const std::atomic<bool>* stop = nullptr;    // set by a signal: finish the step, write a checkpoint, return
+  const std::atomic<bool>* stop = nullptr;  // set by a signal: finish the step, write a checkpoint, return
+  bool force = false;                       // resume although the data is not what the checkpoint was trained on
 };
 
 class Trainer {
  public:
   Trainer(const RunConfig& config, TrainerParts parts);
   ~Trainer();
-  StepReport step();                          // one update = `accumulate` micro-batches; usable alone from a test
+  StepReport step();  // one update = `accumulate` micro-batches; usable alone from a test
   RunReport run();
-  int64_t steps() const;                      // of the whole run, horizons resolved
+  int64_t steps() const;  // of the whole run, horizons resolved
   const TrainState& state() const;
-  CheckpointContent content() const;          // copies of everything a checkpoint holds
+  CheckpointContent content() const;  // copies of everything a checkpoint holds
   void restore(const Checkpoint& checkpoint);
+  void restore(const CheckpointContent& content);  // the same from memory
   Model& model();
-  std::vector<EvalReport> evaluate(Split split);   // with EMA weights where there are any
+  std::vector<EvalReport> evaluate(Split split);  // with EMA weights where there are any
 
  private:
   struct Inside;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ordo/train/evaluate.h"
+
+#include <c10/core/GradMode.h>
+
+#include "ordo/train/weights.h"
+
+namespace ordo {
+
+namespace {
+class EvalModeScope {
+ public:
+  explicit EvalModeScope(Model& model) : model_(model), training_(model.is_training()) { model_.eval(); }
+  ~EvalModeScope() { model_.train(training_); }
+  EvalModeScope(const EvalModeScope&) = delete;
+  EvalModeScope& operator=(const EvalModeScope&) = delete;
+
+ private:
+  Model& model_;
+  bool training_;
+};
+
+c10::DeviceType device_type_of(const Model& model) {
+  const auto weights = weights_of(model);
+  return weights.empty() ? c10::DeviceType::CPU : weights.front().second.device().type();
+}
+}  // namespace
+
+EvaluateOptions evaluate_options(const RunConfig& config, Split split) {
+  const auto& e = config.evaluate;
+  return {.split = split,
+          .lengths = e.lengths.empty() ? std::vector<int64_t>{config.train.length} : e.lengths,
+          .stride = e.stride,
+          .batch_size = e.batch_size > 0 ? e.batch_size : rows_of(config.train),
+          .precision = config.train.precision,
+          .seed = config.seed()};
+}
+
+std::vector<EvalReport> evaluate_lengths(const Task& task, Model& model, const EvaluateOptions& options) {
+  const at::NoGradGuard no_grad;
+  const EvalModeScope eval_mode(model);
+  const AutocastScope autocast(device_type_of(model), autocast_of(options.precision));
+  std::vector<EvalReport> reports;
+  for (const int64_t length : options.lengths) {
+    EvalReport report{.length = length, .split = options.split};
+    if (const auto why = model.position().refuses_length(length)) {
+      report.refused = *why;
+    } else {
+      report.evaluation = task.evaluate(model, {.split = options.split,
+                                                .batch_size = options.batch_size,
+                                                .length = length,
+                                                .seed = options.seed,
+                                                .training = false,
+                                                .stride = options.stride});
+    }
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+}  // namespace ordo

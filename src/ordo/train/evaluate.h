@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model's metrics over a whole split, at one length or several: the same numbers during training and from `ordo
+// eval`.
+#pragma once
+#include <vector>
+
+#include "ordo/train/trainer.h"
+
+namespace ordo {
+
+struct EvaluateOptions {
+  Split split = Split::validation;
+  std::vector<int64_t> lengths;
+  int64_t stride = 0, batch_size = 1;
+  Precision precision = Precision::fp32;
+  uint64_t seed = 0;
+};
+EvaluateOptions evaluate_options(const RunConfig& config, Split split);
+
+// In eval mode and without gradients; the model's mode is put back. A length that the model refuses is reported as
+// such. `step` is left 0.
+std::vector<EvalReport> evaluate_lengths(const Task& task, Model& model, const EvaluateOptions& options);
+
+}  // namespace ordo

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ordo/train/run_config.h"
+
+#include <algorithm>
+#include <array>
+
+#include "ordo/core/text.h"
+#include "ordo/models/decoder.h"
+#include "ordo/train/judge.h"
+
+namespace ordo {
+
+namespace {
+constexpr NamedValue kOnNonfinite[] = {{"stop", static_cast<int>(OnNonfinite::stop)},
+                                       {"skip", static_cast<int>(OnNonfinite::skip)},
+                                       {"rollback", static_cast<int>(OnNonfinite::rollback)}};
+
+void check_batch(const TrainConfig& c, Problems& problems) {
+  if (c.batch_size == 0 && c.batch_tokens == 0)
+    problems.add("train",
+                 "train.batch_size (rows of a micro-batch) or train.batch_tokens (rows x length) must be given");
+  if (c.batch_size > 0 && c.batch_tokens > 0)
+    problems.add("train.batch_tokens",
+                 "train.batch_size ({}) and train.batch_tokens ({}) say the same thing in two ways: give one",
+                 c.batch_size, c.batch_tokens);
+  if (c.batch_tokens > 0 && c.batch_tokens < c.length)
+    problems.add("train.batch_tokens", "train.batch_tokens ({}) must hold at least one row of train.length ({})",
+                 c.batch_tokens, c.length);
+}
+
+void check_device(const std::string& device, Problems& problems) {
+  const bool numbered = device.starts_with("cuda:") && device.size() > 5 && device.size() < 9 &&
+                        std::all_of(device.begin() + 5, device.end(), [](char d) { return d >= '0' && d <= '9'; });
+  if (device != "auto" && device != "cpu" && device != "cuda" && !numbered)
+    problems.add("device", "expected auto, cpu, cuda or cuda:N, found '{}'", device);
+}
+
+void check_metric(std::string_view path, const std::string& text, Problems& problems) {
+  if (!MetricChoice::parse(text))
+    problems.add(path,
+                 "expected a split and a metric, as in validation.loss (smaller is better) or +validation.accuracy "
+                 "(larger is better), found '{}'",
+                 text);
+}
+
+void check_lengths(const RunConfig& c, Problems& problems) {
+  const auto& lengths = c.evaluate.lengths;
+  const int64_t shortest = lengths.empty() ? c.train.length : *std::min_element(lengths.begin(), lengths.end());
+  if (c.evaluate.stride > shortest)
+    problems.add("evaluate.stride",
+                 "evaluate.stride ({}) must not exceed the shortest evaluated length ({}): tokens between windows "
+                 "would go unjudged",
+                 c.evaluate.stride, shortest);
+}
+}  // namespace
+
+void fields(Fields& f, EarlyStopConfig& c) {
+  f("patience", c.patience, "evaluations in a row without an improvement before the run ends", at_least(1));
+  f("min_delta", c.min_delta, "an improvement is at least this much", at_least(0.0));
+  f("metric", c.metric, "split and metric, smaller is better; with a leading + larger is better");
+}
+
+void fields(Fields& f, TrainConfig& c) {
+  f("steps", c.steps, "length of the run", kHorizonUnits, above(0.0));
+  f("batch_size", c.batch_size, "rows of a micro-batch; this or batch_tokens", at_least(0));
+  f("batch_tokens", c.batch_tokens, "tokens of a micro-batch, rows x length; this or batch_size", at_least(0));
+  f("length", c.length, "tokens of a row", required(at_least(1)));
+  f("accumulate", c.accumulate, "micro-batches in one update", at_least(1));
+  f("optimizer", c.optimizer, "how gradients move the weights");
+  f("schedule", c.schedule, "the learning rate over the run");
+  f("precision", c.precision, "fp32, or autocast to bf16 or fp16 over fp32 weights", kPrecisions);
+  f("scaler", c.scaler, "the loss scale under fp16");
+  f("recompute", c.recompute, "gradient checkpointing: memory for time");
+  f("clip", c.clip, "largest global norm of the gradients; 0: no clipping", at_least(0.0));
+  f("ema", c.ema, "decay of an average of the weights that evaluation uses; 0: none", below_one());
+  f("label_smoothing", c.label_smoothing, "probability mass spread over the whole vocabulary", below_one());
+  f("z_loss", c.z_loss, "times the square of the log-partition, added to the loss", at_least(0.0));
+  f("early_stop", c.early_stop, "ends the run when a metric no longer improves");
+  f("on_nonfinite", c.on_nonfinite, "what to do about a loss or gradient that is not finite", kOnNonfinite);
+  f("deterministic", c.deterministic, "only operators whose results repeat to the bit (matters on CUDA)");
+  f("tf32", c.tf32, "fp32 products in TF32 on CUDA: faster, 10 bits of mantissa");
+  f("log_every", c.log_every, "steps between lines in the log and in metrics.jsonl", at_least(1));
+}
+
+void fields(Fields& f, EvaluateConfig& c) {
+  f("every", c.every, "between evaluations; 0: only at the end", kHorizonUnits, at_least(0.0));
+  f("lengths", c.lengths, "lengths to evaluate at; none: train.length", at_least(1));
+  f("stride", c.stride, "0: windows that do not overlap; n: sliding by n tokens", at_least(0));
+  f("batch_size", c.batch_size, "rows at once; 0: as in training", at_least(0));
+}
+
+void fields(Fields& f, CheckpointConfig& c) {
+  f("every", c.every, "between checkpoints; 0: only at the end", kHorizonUnits, at_least(0.0));
+  f("keep", c.keep, "newest checkpoints kept, besides the best", at_least(1));
+  f("best", c.best,
+    "split and metric by which the best one is chosen, smaller is better; with a leading + larger is better; empty: "
+    "none");
+}
+
+void fields(Fields& f, RunConfig& c) {
+  f("name", c.name, "of the run and its folder; default: the file's name");
+  f("seed", c.seed_value, "of weights, data order and dropout", at_least(0));
+  f("device", c.device, "auto, cpu, cuda or cuda:N");
+  f("task", c.task, "data, loss and metrics", required());
+  f("model", c.model, "what is trained", required());
+  f("train", c.train, "how it is trained", required());
+  f("evaluate", c.evaluate, "when and at which lengths it is evaluated");
+  f("checkpoint", c.checkpoint, "when it is saved and what is kept");
+}
+
+void check(const RunConfig& c, Problems& problems) {
+  if (c.name.find_first_of("/\\") != std::string::npos || c.name.starts_with('.'))
+    problems.add("name", "'{}' names a folder, so it must not start with a dot or hold / or \\", c.name);
+  check_device(c.device, problems);
+  check_batch(c.train, problems);
+  check_lengths(c, problems);
+  if (c.train.early_stop) {
+    check_metric("train.early_stop.metric", c.train.early_stop->metric, problems);
+    if (c.evaluate.every.value == 0)
+      problems.add(
+          "train.early_stop",
+          "train.early_stop counts evaluations, but evaluate.every is 0 (only at the end): give evaluate.every");
+  }
+  if (!c.checkpoint.best.empty()) check_metric("checkpoint.best", c.checkpoint.best, problems);
+  if (c.train.on_nonfinite == OnNonfinite::rollback && c.checkpoint.every.value == 0)
+    problems.add("train.on_nonfinite",
+                 "train.on_nonfinite: rollback goes back to the last checkpoint, but checkpoint.every is 0 (only at "
+                 "the end): give checkpoint.every");
+  if (c.model.kind == Decoder::kKind && c.model.config) check(c.model.as<Decoder::Config>(), "model", problems);
+}
+
+LoadedConfig load_run_config(const fs::path& file, std::span<const std::string> overrides) {
+  LoadedConfig loaded;
+  loaded.config.name = file.stem().string();
+  loaded.sources = load_config(file, walk_of(loaded.config), {.overrides = overrides},
+                               [&](Problems& problems) { check(loaded.config, problems); });
+  return loaded;
+}
+
+LoadedConfig load_run_config_text(const std::string& text, std::string_view name,
+                                  std::span<const std::string> overrides) {
+  LoadedConfig loaded;
+  loaded.config.name = fs::path(name).stem().string();
+  loaded.sources = load_config_text(text, walk_of(loaded.config), {.overrides = overrides, .name = std::string(name)},
+                                    [&](Problems& problems) { check(loaded.config, problems); });
+  return loaded;
+}
+
+int64_t rows_of(const TrainConfig& c) { return c.batch_size > 0 ? c.batch_size : c.batch_tokens / c.length; }
+
+std::string resolved_yaml(const RunConfig& config) {
+  RunConfig copy = config;
+  return dump_yaml(walk_of(copy));
+}
+
+}  // namespace ordo

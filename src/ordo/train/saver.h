@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checkpoints written on a thread of their own while training goes on.
+#pragma once
+#include <future>
+#include <optional>
+
+#include "ordo/checkpoint/checkpoint.h"
+
+namespace ordo {
+
+// In this order: the checkpoint is written and durable, then `last` (and `best`) point at it, then older ones go.
+class Saver {
+ public:
+  Saver(fs::path run, int64_t keep);
+  ~Saver();  // waits; a failure goes to the log
+  Saver(const Saver&) = delete;
+  Saver& operator=(const Saver&) = delete;
+
+  void save(int64_t step, CheckpointContent content,
+            bool best);  // returns at once, unless the one before is still being written
+  // What was written since the last call. A save that failed is one warning in the log: training goes on, older
+  // checkpoints are intact.
+  std::optional<fs::path> written();
+  // Waits for the last save and throws its CheckpointError if it failed.
+  std::optional<fs::path> finish();
+
+ private:
+  std::optional<fs::path> settled();
+  fs::path run_;
+  int64_t keep_;
+  std::future<fs::path> pending_;
+  std::optional<fs::path> written_;
+};
+
+}  // namespace ordo
