@@ -93,7 +93,7 @@ class Stack : public torch::nn::Module {
   const std::vector<std::shared_ptr<Block>>& blocks() const { return blocks_; }
 
  private:
-  StackConfig config_;
+  Tensor replayed(const std::shared_ptr<Block>& block, const Tensor& x, const Context& c);
   bool causal_;
   std::vector<bool> recompute_;
   std::shared_ptr<PositionEncoding> position_;     // child "position"

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arithmetic and memory of a stack, counted from its config.
+#pragma once
+#include "ordo/models/stack.h"
+
+namespace ordo {
+
+// Of one token of a causal stack at this length, without embedding and head.
+ModelCost stack_cost(const StackConfig& config, int64_t length);
+
+}  // namespace ordo

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/zeros.h>
+
+#include "ordo/models/model.h"
+
+namespace ordo {
+
+Head::Head(int64_t dim, int64_t vocab_size, bool bias, std::optional<double> softcap)
+    : tied_(false), softcap_(softcap) {
+  weight_ = register_parameter("weight", at::zeros({vocab_size, dim}));
+  if (bias) bias_ = register_parameter("bias", at::zeros({vocab_size}));
+}
+
+Head::Head(const Tensor& tied, bool bias, std::optional<double> softcap)
+    : weight_(tied), tied_(true), softcap_(softcap) {
+  if (bias) bias_ = register_parameter("bias", at::zeros({tied.size(0)}));
+}
+
+Tensor Head::logits(const Tensor& hidden) const {
+  const Tensor raw = at::linear(hidden, weight_, bias_.defined() ? std::optional<Tensor>(bias_) : std::nullopt);
+  const Tensor logits = raw.to(accumulate_type(raw.scalar_type()));
+  return softcap_ ? (logits / *softcap_).tanh() * *softcap_ : logits;
+}
+
+Tensor Head::loss(const Tensor& hidden, const Tensor& targets, LossOptions options) const {
+  options.softcap = softcap_;
+  return fused_loss(hidden.reshape({-1, hidden.size(-1)}), weight_, bias_, targets.reshape({-1}), options);
+}
+
+Tensor Head::token_losses(const Tensor& hidden, const Tensor& targets, Tensor* correct) const {
+  const Tensor losses = ordo::token_losses(hidden.reshape({-1, hidden.size(-1)}), weight_, bias_, targets.reshape({-1}),
+                                           {.softcap = softcap_}, correct);
+  if (correct != nullptr) *correct = correct->view(targets.sizes());
+  return losses.view(targets.sizes());
+}
+
+void Head::reset(const Initialiser& init, const std::string& path) {
+  if (!tied_) init.normal(weight_, parameter_name(path, "weight"), init.std());
+  if (bias_.defined()) bias_.zero_();
+}
+
+}  // namespace ordo

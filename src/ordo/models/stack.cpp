@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ordo/models/stack.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include "ordo/models/probe.h"
+#include "ordo/ops/recompute.h"
+
+namespace ordo {
+
+namespace {
+
+std::string choice_place(const Source& source) {
+  if (source.file.empty()) return "";
+  return source.line > 0 ? fmt::format("{}:{}:{}: ", source.file, source.line, source.column) : source.file + ": ";
+}
+
+// Throws when the kernel can never serve the encodings, at the line of the one it cannot serve.
+void check_pair(const StackConfig& config, const AttentionKernel& kernel, const PositionEncoding& position,
+                const PositionFacts& facts) {
+  const std::string& kernel_kind = config.attention.kernel.kind;
+  if (!never_works(kernel.traits(), kernel_kind, position.traits(), "")) return;
+  for (const auto& choice : config.position) {
+    const auto reason =
+        never_works(kernel.traits(), kernel_kind, positions().build(choice, facts)->traits(), choice.kind);
+    if (reason) throw ConfigError(choice_place(choice.source) + *reason);
+  }
+}
+
+}  // namespace
+
+Stack::Stack(const StackConfig& config, bool causal) : causal_(causal) {
+  const auto blocks = resolve_blocks(config);
+  const AttentionConfig& attention = blocks.at(0).attention.config;
+  const PositionFacts facts{.dim = config.dim,
+                            .heads = attention.heads,
+                            .kv_heads = attention.kv_heads,
+                            .head_dim = attention.head_dim,
+                            .layers = config.layers,
+                            .max_length = config.max_length,
+                            .causal = causal};
+  position_ = register_module("position", make_position(config.position, facts));
+  const auto norm = [&](const char* name) {
+    return register_module(name, std::make_shared<Norm>(config.dim, config.norm.kind, config.bias, config.norm.eps));
+  };
+  if (config.embedding_norm) embedding_norm_ = norm("embedding_norm");
+  dropout_ = register_module("dropout", std::make_shared<Dropout>(config.dropout));
+  const auto list = register_module("blocks", std::make_shared<torch::nn::Module>());
+  for (const BlockConfig& block : blocks) {
+    auto kernel =
+        kernels().build(config.attention.kernel, {config.dim, attention.heads, attention.kv_heads, attention.head_dim});
+    check_pair(config, *kernel, *position_, facts);
+    const std::string name = std::to_string(block.attention.layer);
+    blocks_.push_back(list->register_module(name, std::make_shared<Block>(block, std::move(kernel), position_.get())));
+  }
+  if (config.norm.placement != NormPlacement::post) norm_ = norm("norm");
+}
+
+void Stack::recompute(const std::vector<bool>& blocks) {
+  require<ConfigError>(blocks.empty() || blocks.size() == blocks_.size(), "recompute: {} flags for {} blocks",
+                       blocks.size(), blocks_.size());
+  recompute_ = blocks;
+}
+
+Tensor Stack::forward(Tensor x, const Context& given) {
+  Context c = given;
+  c.mask.causal = causal_;
+  c.at = position_->place(given.at, given.draw);
+  if (c.cache != nullptr) c.cache->advance(c.at, c.mask);
+  x = position_->input(x, c.at);
+  if (embedding_norm_) x = embedding_norm_->forward(x);
+  x = dropout_->forward(x, c.draw);
+  const bool may_recompute =
+      !recompute_.empty() && at::GradMode::is_enabled() && c.cache == nullptr && c.probe == nullptr;
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    x = may_recompute && recompute_[i] ? replayed(blocks_[i], x, c) : blocks_[i]->forward(x, c);
+    if (c.probe != nullptr) c.probe->block(static_cast<int64_t>(i), x);
+  }
+  return norm_ ? norm_->forward(x) : x;
+}
+
+// A block that keeps nothing but its input. It reads its own parameters and those of the encoding, which all blocks
+// share.
+Tensor Stack::replayed(const std::shared_ptr<Block>& block, const Tensor& x, const Context& c) {
+  std::vector<Tensor> reads = block->parameters();
+  const std::vector<Tensor> shared = position_->parameters();
+  reads.insert(reads.end(), shared.begin(), shared.end());
+  return ordo::recompute([block, position = position_, c](const Tensor& h) { return block->forward(h, c); }, x,
+                         std::move(reads));
+}
+
+}  // namespace ordo
