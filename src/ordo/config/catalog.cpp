@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ordo/config/catalog.h"
+
+#include "ordo/config/words.h"
+#include "ordo/core/errors.h"
+#include "ordo/core/text.h"
+
+namespace ordo {
+
+void unknown_kind(std::string_view what, std::string_view kind, const Kinds& kinds) {
+  const auto names = names_of(kinds);
+  const std::string near = did_you_mean(kind, names);
+  throw ConfigError(fmt::format("unknown {} '{}'; {}{}there are: {}", what, shown(kind), near, near.empty() ? "" : " ", join(names, ", ")));
+}
+
+}  // namespace ordo

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "ordo/config/config.h"
+#include "ordo/config/node.h"
+#include "ordo/core/errors.h"
+#include "ordo/core/text.h"
+#include "ordo/core/utf8.h"
+
+namespace ordo {
+
+namespace {
+
+constexpr size_t kMostShown = 50;           // problems in one report
+constexpr size_t kLongestLine = 160;        // characters of the line shown under a problem
+constexpr size_t kBeforeCaret = 60;         // of a longer one, left of the caret
+
+// A line as characters, so that columns are positions.
+std::vector<std::string_view> characters_of(std::string_view line) {
+  std::vector<std::string_view> all;
+  for (size_t i = 0; i < line.size();) {
+    const size_t bytes = std::max<size_t>(code_point_at(line, i).bytes, 1);
+    all.push_back(line.substr(i, bytes));
+    i += bytes;
+  }
+  return all;
+}
+
+// How many characters from `start` the key or value there takes: what the caret underlines.
+size_t token_length(const std::vector<std::string_view>& line, size_t start) {
+  const auto at = [&](size_t i) { return i < line.size() ? line[i] : std::string_view(); };
+  const std::string_view first = at(start);
+  if (first == "[" || first == "{" || first.empty()) return 1;
+  if (first == "'" || first == "\"") {
+    for (size_t i = start + 1; i < line.size(); ++i)
+      if (line[i] == first && (first == "'" || line[i - 1] != "\\")) return i + 1 - start;
+    return 1;
+  }
+  size_t end = start;
+  while (end < line.size()) {
+    const std::string_view c = line[end], next = at(end + 1);
+    const bool over = c == "," || c == "]" || c == "}" || (c == ":" && (next == " " || next.empty())) || (c == " " && next == "#");
+    if (over) break;
+    ++end;
+  }
+  while (end > start + 1 && line[end - 1] == " ") --end;
+  return std::max<size_t>(end - start, 1);
+}
+
+// "   14 |     tehta: 500000" and, under it, the caret and the hint.
+std::string excerpt(const std::string& line, int number, int column, const std::string& hint) {
+  const auto characters = characters_of(line);
+  const size_t caret = std::min(static_cast<size_t>(std::max(column, 1)) - 1, characters.size());
+  const size_t length = token_length(characters, caret);
+  size_t begin = 0, end = characters.size();
+  if (characters.size() > kLongestLine) {
+    begin = caret > kBeforeCaret ? caret - kBeforeCaret : 0;
+    end = std::min(begin + kLongestLine, characters.size());
+  }
+  const auto piece = [&](size_t from, size_t to) {
+    std::string text;
+    for (size_t i = from; i < std::min(to, characters.size()); ++i) text += characters[i] == "\t" ? " " : characters[i];
+    return text;
+  };
+  const std::string before = (begin > 0 ? "…" : "") + piece(begin, caret);
+  const std::string after = piece(caret, end) + (end < characters.size() ? "…" : "");
+  const size_t underlined = std::max<size_t>(display_width(piece(caret, std::min(caret + length, end))), 1);
+  std::string out = fmt::format("{:5} | {}{}\n{}^{}", number, before, after, std::string(8 + display_width(before), ' '), std::string(underlined - 1, '~'));
+  return out + (hint.empty() ? "" : " " + hint) + "\n";
+}
+
+}  // namespace
+
+struct Problems::Places {
+  struct Text {
+    size_t rank;   // in the order the files were read
+    std::vector<std::string> lines;
+  };
+  std::map<std::string, Source, std::less<>> at;
+  std::map<std::string, Text, std::less<>> texts;
+
+  const std::string* line(const Source& source) const {
+    const auto text = texts.find(source.file);
+    const int number = source.line == 0 ? source.column : source.line;   // overrides are numbered by column
+    if (text == texts.end() || number < 1 || static_cast<size_t>(number) > text->second.lines.size()) return nullptr;
+    return &text->second.lines[static_cast<size_t>(number) - 1];
+  }
+  // Files in the order they were read, then lines and columns; the command line comes last.
+  std::tuple<bool, size_t, int, int> order(const Source& source) const {
+    const auto text = texts.find(source.file);
+    return {source.line == 0, text == texts.end() ? texts.size() : text->second.rank, source.line, source.column};
+  }
+};
+
+Problems::Problems() : places_(std::make_unique<Places>()) {}
+Problems::~Problems() = default;
+
+void Problems::place(std::string_view path, const Source& at) { places_->at[std::string(path)] = at; }
+
+void Problems::source_text(const std::string& file, std::string text) {
+  Places::Text kept{places_->texts.size(), {}};
+  for (size_t start = 0; start <= text.size();) {
+    const size_t end = std::min(text.find('\n', start), text.size());
+    kept.lines.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  places_->texts[file] = std::move(kept);
+}
+
+const Source* Problems::find(std::string_view path) const {
+  const auto found = places_->at.find(path);
+  return found == places_->at.end() ? nullptr : &found->second;
+}
+
+void Problems::add_text(std::string_view path, std::string text, std::string hint) {
+  const Source* at = find(path);
+  while (at == nullptr && !path.empty()) {
+    const size_t dot = path.rfind('.');
+    path = dot == std::string_view::npos ? "" : path.substr(0, dot);
+    at = find(path);
+  }
+  add_at(at == nullptr ? Source{} : *at, std::move(text), std::move(hint));
+}
+
+void Problems::add_at(Source at, std::string text, std::string hint) {
+  problems_.push_back({std::move(at), std::move(text), std::move(hint)});
+}
+
+std::string Problems::report() const {
+  std::vector<const Problem*> sorted;
+  for (const auto& problem : problems_) sorted.push_back(&problem);
+  std::stable_sort(sorted.begin(), sorted.end(), [&](auto* a, auto* b) { return places_->order(a->at) < places_->order(b->at); });
+  std::string out;
+  for (size_t i = 0; i < std::min(sorted.size(), kMostShown); ++i) {
+    const auto& [at, text, hint] = *sorted[i];
+    const std::string* line = places_->line(at);
+    if (at.line > 0) {
+      out += fmt::format("{}:{}:{}: {}\n", at.file, at.line, at.column, text);
+      if (line != nullptr) {
+        out += excerpt(*line, at.line, at.column, hint);
+        continue;
+      }
+    } else {
+      out += fmt::format("{}{}{}{}{}\n", at.file, at.file.empty() ? "" : ": ", line == nullptr ? "" : *line, line == nullptr ? "" : ": ", text);
+    }
+    if (!hint.empty()) out += fmt::format("        {}\n", hint);
+  }
+  if (sorted.size() > kMostShown) out += fmt::format("and {} more problems\n", sorted.size() - kMostShown);
+  if (out.ends_with('\n')) out.pop_back();
+  return out;
+}
+
+void Problems::throw_if_any() const {
+  if (!empty()) throw ConfigError(report());
+}
+
+}  // namespace ordo
