@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// ordo config show|schema|diff: the resolved config, its schema, and what differs.
+#include "ordo/config/config.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "options.h"
+#include "ordo/core/text.h"
+#include "runs.h"
+
+namespace ordo::cli {
+namespace {
+
+int show(const Words& words) {
+  Options options("config show", "The resolved config: every key, with where its value came from.");
+  std::string subject;
+  Words overrides;
+  bool json = false;
+  options.positional("CONFIG|RUN", subject, "a config file, a run folder or a checkpoint");
+  options.flag("--json", json, "one JSON document");
+  options.overrides(overrides);
+  if (!options.parse(words)) return kDone;
+  LoadedConfig loaded = load_subject(subject, overrides);
+  if (json) print_json(dump_json(walk_of(loaded.config)));
+  else print(dump_yaml(walk_of(loaded.config), &loaded.sources));
+  return kDone;
+}
+
+int schema(const Words& words) {
+  Options options("config schema", "JSON Schema of a training config, for editors.");
+  bool json = false;
+  options.flag("--json", json, "the same: a schema is JSON");
+  if (!options.parse(words)) return kDone;
+  RunConfig config;
+  print_json(schema_json(walk_of(config), "Ordo training config"));
+  return kDone;
+}
+
+int diff(const Words& words) {
+  Options options("config diff", "What differs between two configs or runs, defaults included.");
+  std::string first, second;
+  bool json = false;
+  options.positional("A", first, "a config file, a run folder or a checkpoint");
+  options.positional("B", second, "another");
+  options.flag("--json", json, "one JSON document");
+  if (!options.parse(words)) return kDone;
+  LoadedConfig a = load_subject(first, {}), b = load_subject(second, {});
+  const auto differences = differ(walk_of(a.config), walk_of(b.config));
+  if (json) {
+    Json list = Json::array();
+    for (const auto& d : differences) list.push_back({{"path", d.path}, {"a", d.a}, {"b", d.b}});
+    print_json({{"a", first}, {"b", second}, {"differences", std::move(list)}});
+    return kDone;
+  }
+  if (differences.empty()) {
+    print("no difference\n");
+    return kDone;
+  }
+  Table table({"key", first, second});
+  const auto shown = [](const std::string& value) { return value.empty() ? std::string("-") : value; };
+  for (const auto& d : differences) table.row({d.path, shown(d.a), shown(d.b)});
+  print(table.text());
+  return kDone;
+}
+
+}  // namespace
+
+int config(const Words& words) {
+  static constexpr Command kParts[] = {
+      {"show", "CONFIG|RUN", "the resolved config, with the source of each value", show},
+      {"schema", "", "its JSON Schema, for editors", schema},
+      {"diff", "A B", "what differs between two configs or runs", diff},
+  };
+  if (words.empty() || words[0] == "-h" || words[0] == "--help") {
+    Table table({});
+    for (const auto& part : kParts) table.row({fmt::format("  ordo config {} {}", part.name, part.arguments), std::string(part.summary)});
+    print("Configs as files.\n\n" + table.text());
+    return kDone;
+  }
+  Words names;
+  for (const auto& part : kParts) {
+    if (part.name == words[0]) return part.run({words.begin() + 1, words.end()});
+    names.emplace_back(part.name);
+  }
+  const std::string near = nearest(words[0], names);
+  throw ConfigError(fmt::format("unknown 'ordo config {}'{}; there are {}", words[0], near.empty() ? "" : fmt::format(": did you mean '{}'?", near),
+                                join(names, ", ")));
+}
+
+}  // namespace ordo::cli

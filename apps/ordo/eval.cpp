@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// ordo eval RUN…: metrics of trained models over a whole split, at any lengths.
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "options.h"
+#include "ordo/core/log.h"
+#include "ordo/core/text.h"
+#include "ordo/ops/autocast.h"
+#include "runs.h"
+
+namespace ordo::cli {
+namespace {
+
+struct EvalOptions {
+  Words runs, overrides;
+  std::string split = "validation", checkpoint;
+  std::vector<int64_t> lengths;
+  int64_t stride = 0;
+  bool json = false;
+};
+
+struct EvalRow {
+  std::string run, checkpoint;
+  int64_t length = 0;
+  std::optional<std::string> refused;
+  Evaluation evaluation;
+};
+
+Split split_of(const std::string& name) {
+  if (name == "train") return Split::train;
+  return name == "test" ? Split::test : Split::validation;
+}
+
+std::vector<int64_t> lengths_of(const EvalOptions& options, const RunConfig& config) {
+  if (!options.lengths.empty()) return options.lengths;
+  return config.evaluate.lengths.empty() ? std::vector<int64_t>{config.train.length} : config.evaluate.lengths;
+}
+
+EvalRow evaluate_at(TrainedModel& trained, const EvalOptions& options, int64_t length) {
+  EvalRow row{.run = trained.run, .checkpoint = trained.checkpoint.folder().filename().string(), .length = length};
+  row.refused = trained.parts.model->position().refuses_length(length);
+  if (row.refused) return row;
+  const auto& config = trained.config;
+  const int64_t batch = config.evaluate.batch_size > 0 ? config.evaluate.batch_size : rows_of(config.train);
+  log::progress(fmt::format("{}: {} at length {}", trained.run, options.split, length));
+  row.evaluation = trained.parts.task->evaluate(*trained.parts.model, {.split = split_of(options.split), .batch_size = batch, .length = length, .seed = config.seed(),
+                                                                       .training = false, .stride = options.stride > 0 ? options.stride : config.evaluate.stride});
+  log::progress("");
+  return row;
+}
+
+std::vector<EvalRow> evaluate_run(const std::string& run, const EvalOptions& options) {
+  TrainedModel trained = open_model(run, options.checkpoint, options.overrides);
+  require<DataError>(trained.parts.task->has(split_of(options.split)), "{}: its data has no split '{}'", run, options.split);
+  std::vector<EvalRow> rows;
+  for (const int64_t length : lengths_of(options, trained.config)) rows.push_back(evaluate_at(trained, options, length));
+  return rows;
+}
+
+Json as_json(const std::vector<EvalRow>& rows, const std::string& split) {
+  Json results = Json::array();
+  for (const auto& row : rows) {
+    Json one{{"run", row.run}, {"checkpoint", row.checkpoint}, {"split", split}, {"length", row.length}};
+    if (row.refused) {
+      one["metrics"] = nullptr;
+      one["refused"] = *row.refused;
+    } else {
+      one["protocol"] = row.evaluation.protocol;
+      one["metrics"] = Json(row.evaluation.metrics);
+      one["tokens"] = row.evaluation.tokens;
+    }
+    results.push_back(std::move(one));
+  }
+  return {{"results", std::move(results)}};
+}
+
+// A person reads accuracy as a share of a hundred and a loss to four digits.
+std::string metric_text(const std::string& name, double value) {
+  return name == "accuracy" ? fmt::format("{:.1f}%", 100.0 * value) : fmt::format("{:.4f}", value);
+}
+
+void print_table(const std::vector<EvalRow>& rows, const std::string& split) {
+  Words metrics;   // in the order people look for them, then whatever else a task gives
+  const auto add = [&](const std::string& name) {
+    if (std::find(metrics.begin(), metrics.end(), name) == metrics.end()) metrics.push_back(name);
+  };
+  for (const auto& known : {"loss", "perplexity", "accuracy"})
+    for (const auto& row : rows)
+      if (row.evaluation.metrics.contains(known)) add(known);
+  for (const auto& row : rows)
+    for (const auto& [name, value] : row.evaluation.metrics) add(name);
+
+  Words header{"run", "checkpoint", "length"};
+  header.insert(header.end(), metrics.begin(), metrics.end());
+  header.emplace_back("tokens");
+  Table table(header);
+  Words refusals;
+  std::string protocol;
+  for (const auto& row : rows) {
+    Words cells{row.run, row.checkpoint, std::to_string(row.length)};
+    for (const auto& name : metrics) {
+      const auto found = row.evaluation.metrics.find(name);
+      cells.push_back(found == row.evaluation.metrics.end() ? "-" : metric_text(name, found->second));
+    }
+    cells.push_back(row.refused ? "-" : fmt::format("{:.0f}", row.evaluation.tokens));
+    table.row(cells);
+    if (row.refused) refusals.push_back(fmt::format("{} at length {}: {}", row.run, row.length, *row.refused));
+    else protocol = row.evaluation.protocol;
+  }
+  print(table.text());
+  if (!protocol.empty()) print(fmt::format("\nover the whole {} split, {} windows\n", split, protocol == "non_overlapping" ? "non-overlapping" : protocol));
+  if (!refusals.empty()) print("\n" + join(refusals, "\n") + "\n");
+}
+
+}  // namespace
+
+int eval(const Words& words) {
+  EvalOptions o;
+  Options options("eval", "Evaluate trained models over the whole of a split.");
+  options.positionals("RUN", o.runs, "run folders or checkpoints");
+  options.one_of("--split", o.split, {"train", "validation", "test"}, "which part of the data (validation)");
+  options.text("--checkpoint", o.checkpoint, "best|last|STEP", "which checkpoint of a run folder (the best if there is one, else the last)");
+  options.integers("--lengths", o.lengths, "lengths to evaluate at (those of the config)", 1, 1 << 24);
+  options.integer("--stride", o.stride, "slide windows by so many tokens: each token is judged once, with more before it (0: windows do not overlap)", 0, 1 << 24);
+  options.flag("--json", o.json, "one JSON document");
+  options.overrides(o.overrides);
+  if (!options.parse(words)) return kDone;
+
+  std::vector<EvalRow> rows;
+  for (const auto& run : o.runs) {
+    auto more = evaluate_run(run, o);
+    rows.insert(rows.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  }
+  if (o.json) print_json(as_json(rows, o.split));
+  else print_table(rows, o.split);
+  return kDone;
+}
+
+}  // namespace ordo::cli

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runs.h"
+
+#include "ordo/core/errors.h"
+#include "ordo/ops/device.h"
+#include "ordo/train/weights.h"
+
+namespace ordo::cli {
+
+namespace {
+
+fs::path config_file_of(const fs::path& path) {
+  if (!fs::is_directory(path)) return path;
+  const fs::path file = path / "config.yaml";
+  require<CheckpointError>(fs::exists(file), "{} is no run folder and no checkpoint: there is no config.yaml in it", path.string());
+  return file;
+}
+
+NamedTensors named_parameters(const Model& model) {
+  NamedTensors named;
+  for (const auto& parameter : parameters_of(model)) named.emplace_back(parameter.name, parameter.value);
+  return named;
+}
+
+}  // namespace
+
+LoadedConfig load_subject(const std::string& path, const std::vector<std::string>& overrides) { return load_run_config(config_file_of(path), overrides); }
+
+fs::path run_folder(const fs::path& run_or_checkpoint) {
+  const fs::path plain = (run_or_checkpoint / "").parent_path();   // without a slash at the end
+  return checkpoint_step(plain.filename().string()) ? fs::absolute(plain).parent_path() : plain;
+}
+
+Assembly assemble(const RunConfig& config, c10::Device device, const fs::path& saved_tokenizer) {
+  Assembly made;
+  made.task = tasks().build(config.task, {.saved_tokenizer = saved_tokenizer, .seed = config.seed()});
+  const ModelFacts facts = made.task->complete({.max_length = config.train.length, .seed = config.seed()});
+  made.model = models().build(config.model, facts);
+  made.model->to(device);
+  return made;
+}
+
+TrainedModel open_model(const std::string& run, const std::string& which, const std::vector<std::string>& overrides) {
+  Checkpoint checkpoint(resolve_checkpoint(run, which));
+  RunConfig config = load_run_config(checkpoint.folder() / "config.yaml", overrides).config;
+  const c10::Device device = open_device(config.device);
+  Assembly parts = assemble(config, device, checkpoint.tokenizer());
+  const NamedTensors averaged = checkpoint.ema();
+  load_into(checkpoint.model(), weights_of(*parts.model), checkpoint.folder().string());
+  if (!averaged.empty()) load_into(averaged, named_parameters(*parts.model), checkpoint.folder().string());
+  parts.model->eval();
+  return {run, std::move(checkpoint), std::move(config), device, std::move(parts), !averaged.empty()};
+}
+
+}  // namespace ordo::cli

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Configs and runs as commands get them from a user: CONFIG is a file, RUN a run folder or one of its checkpoints.
+#pragma once
+#include <c10/core/Device.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ordo/checkpoint/checkpoint.h"
+#include "ordo/train/run_config.h"
+
+namespace ordo::cli {
+
+// A config file, or the resolved config of a run folder or a checkpoint.
+LoadedConfig load_subject(const std::string& path, const std::vector<std::string>& overrides);
+// The folder of a run, given the run or one of its checkpoints.
+fs::path run_folder(const fs::path& run_or_checkpoint);
+
+// Task and model of a config, built on a device; `saved_tokenizer` is a checkpoint's, or empty.
+struct Assembly {
+  std::shared_ptr<Task> task;
+  std::shared_ptr<Model> model;
+};
+Assembly assemble(const RunConfig& config, c10::Device device, const fs::path& saved_tokenizer);
+
+// A trained model, ready for use: weights loaded (the averaged ones where the run has them), in evaluation mode, on its device.
+struct TrainedModel {
+  std::string run;                          // as the user named it
+  Checkpoint checkpoint;
+  RunConfig config;
+  c10::Device device;
+  Assembly parts;
+  bool averaged = false;                    // EMA weights
+};
+// `which`: best | last | a step; empty: the best if there is one, else the last. Opens the device: no tensor may have been made before the first call.
+TrainedModel open_model(const std::string& run, const std::string& which, const std::vector<std::string>& overrides);
+
+}  // namespace ordo::cli

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "signals.h"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <string_view>
+
+#include "command.h"
+
+namespace ordo::cli {
+
+namespace {
+
+std::atomic<bool> stop_asked{false};
+std::atomic<int> arrived{0};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free, "a signal handler takes no lock");
+
+// Only calls that POSIX allows in a handler.
+void on_signal(int signal) {
+  if (signal == SIGINT && arrived.load() == SIGINT) {
+    constexpr std::string_view kText = "\ninterrupted again: stopped at once\n";
+    [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, kText.data(), kText.size());
+    ::_exit(kInterrupted);
+  }
+  arrived = signal;
+  stop_asked = true;
+}
+
+}  // namespace
+
+const std::atomic<bool>& stop_on_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART;   // reads and writes under way go on
+  sigemptyset(&action.sa_mask);
+  for (const int signal : {SIGTERM, SIGINT, SIGUSR1, SIGHUP}) sigaction(signal, &action, nullptr);
+  return stop_asked;
+}
+
+const char* stop_signal() {
+  switch (arrived.load()) {
+    case SIGTERM: return "SIGTERM";
+    case SIGINT: return "SIGINT";
+    case SIGUSR1: return "SIGUSR1";
+    case SIGHUP: return "SIGHUP";
+    default: return "";
+  }
+}
+
+}  // namespace ordo::cli
