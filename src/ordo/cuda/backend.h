@@ -19,7 +19,8 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual int devices() const = 0;
-  virtual std::string describe(int device) const = 0;           // "NVIDIA H200, sm_90, 139.8 GB"
+  virtual std::string describe(int device) const = 0;           // "NVIDIA H200, sm_90, 150.1 GB"
+  virtual int capability(int device) const = 0;                 // 90 = sm_90
   virtual void use(int device) = 0;
   virtual void synchronize() = 0;
   virtual Memory memory(int device) const = 0;
@@ -36,4 +37,5 @@ class Backend {
 }  // namespace ordo::cuda
 
 extern "C" int ordo_cuda_abi();
+extern "C" const char* ordo_cuda_torch();                       // the LibTorch it was built for, "2.11.0"
 extern "C" ordo::cuda::Backend* ordo_cuda_backend();

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host part of libordo_cuda.so: memory, streams and events of LibTorch's CUDA side. Only headers that need neither cuBLAS nor cuSPARSE:
+// ATen/cuda/CUDAContext.h, CUDAEvent.h and Exceptions.h want both, and the small installation has neither.
+#include "ordo/cuda/backend.h"
+
+#include <c10/core/AllocatorConfig.h>
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAEvent.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+#include <cuda_runtime_api.h>
+#include <torch/headeronly/version.h>
+
+#include <cstdio>
+#include <optional>
+
+namespace ordo::cuda {
+
+namespace {
+
+namespace allocator = c10::cuda::CUDACachingAllocator;
+
+c10::DeviceIndex device_index(int device) { return static_cast<c10::DeviceIndex>(device); }
+
+cudaDeviceProp properties(int device) {
+  cudaDeviceProp found{};
+  C10_CUDA_CHECK(cudaGetDeviceProperties(&found, device));
+  return found;
+}
+
+class LibTorchBackend final : public Backend {
+ public:
+  int devices() const override { return c10::cuda::device_count(); }
+
+  std::string describe(int device) const override {
+    const cudaDeviceProp found = properties(device);
+    char text[sizeof(found.name) + 64];
+    std::snprintf(text, sizeof text, "%s, sm_%d%d, %.1f GB", found.name, found.major, found.minor, static_cast<double>(found.totalGlobalMem) / 1e9);
+    return text;
+  }
+  int capability(int device) const override {
+    const cudaDeviceProp found = properties(device);
+    return 10 * found.major + found.minor;
+  }
+
+  void use(int device) override {
+    c10::cuda::set_device(device_index(device));
+    side_.reset();   // belongs to the device that was in use before
+  }
+  void synchronize() override { c10::cuda::device_synchronize(); }
+
+  Memory memory(int device) const override {
+    const c10::cuda::CUDAGuard guard(device_index(device));
+    const auto stats = allocator::getDeviceStats(device_index(device));
+    const auto all = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+    size_t unused = 0, total = 0;
+    C10_CUDA_CHECK(cudaMemGetInfo(&unused, &total));
+    return {.allocated = stats.allocated_bytes[all].current,
+            .peak_allocated = stats.allocated_bytes[all].peak,
+            .reserved = stats.reserved_bytes[all].current,
+            .peak_reserved = stats.reserved_bytes[all].peak,
+            .total = static_cast<int64_t>(total),
+            .ooms = stats.num_ooms};
+  }
+  void reset_peak(int device) override { allocator::resetPeakStats(device_index(device)); }
+  void release_cache() override { allocator::emptyCache(); }
+  void cap_memory(double fraction, int device) override { allocator::setMemoryFraction(fraction, device_index(device)); }
+  void configure_allocator(const std::string& settings) override { c10::CachingAllocator::setAllocatorSettings(settings); }
+
+  void on_side_stream(const std::function<void()>& f) override {
+    if (!side_) side_.emplace();
+    const c10::cuda::CUDAStreamGuard guard(side_->stream);
+    f();
+    side_->done.record(side_->stream);
+  }
+  void wait_for_side_stream(const std::vector<at::Tensor>& produced) override {
+    if (!side_) return;
+    const c10::cuda::CUDAStream current = c10::cuda::getCurrentCUDAStream();
+    side_->done.block(current);
+    // The allocator must not hand their memory out again before the stream that reads them is done.
+    for (const at::Tensor& tensor : produced) tensor.record_stream(current);
+  }
+
+  double timed_ms(const std::function<void()>& f) override {
+    c10::cuda::CUDAEvent before(cudaEventDefault), after(cudaEventDefault);
+    before.record();
+    f();
+    after.record();
+    after.synchronize();
+    return before.elapsed_time(after);
+  }
+
+ private:
+  struct Side {
+    c10::cuda::CUDAStream stream = c10::cuda::getStreamFromPool();
+    c10::cuda::CUDAEvent done{};
+  };
+  std::optional<Side> side_;
+};
+
+}  // namespace
+
+}  // namespace ordo::cuda
+
+extern "C" int ordo_cuda_abi() { return ordo::cuda::kAbi; }
+extern "C" const char* ordo_cuda_torch() { return TORCH_VERSION; }
+extern "C" ordo::cuda::Backend* ordo_cuda_backend() {
+  // Never destroyed: CUDA may be gone before static objects are.
+  static auto* const backend = new ordo::cuda::LibTorchBackend;
+  return backend;
+}
