@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What may change between a checkpoint and the config that goes on from it.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ordo/checkpoint/checkpoint.h"
+#include "ordo/train/run_config.h"
+
+namespace ordo {
+
+enum class Drift {
+  allowed,      // goes on, with a line in the log
+  needs_force,  // another experiment than the one begun, but possible: --force
+  refused,      // the weights or the optimiser's state would not fit
+};
+struct DriftRule {
+  std::string_view path;  // of the config; holds for everything below it too, unless a longer path says otherwise
+  Drift drift;
+  std::string_view why;
+};
+std::span<const DriftRule> drift_rules();
+// The longest rule that covers a path; places in lists ("model.position.0.theta") do not count. Null: none does (a test
+// demands one for every key).
+const DriftRule* drift_rule(std::string_view path);
+
+struct Drifted {
+  Difference change;  // a: the checkpoint's, b: now
+  const DriftRule* rule;
+};
+std::vector<Drifted> drifted(const std::string& checkpoint_config, const RunConfig& now);
+
+// Logs what is allowed; throws ConfigError that lists, key by key, what is refused, and what needs --force unless
+// `force`.
+void check_drift(const std::string& checkpoint_config, const RunConfig& now, bool force);
+
+}  // namespace ordo
