@@ -5,9 +5,9 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "ordo/config/fields.h"
 #include "ordo/models/model.h"
 
 namespace ordo {
@@ -19,10 +19,12 @@ struct GenerateConfig {
   int64_t top_k = 0;                     // 0: all
   double top_p = 1.0;                    // nucleus (Holtzman et al. 2020)
   double min_p = 0.0;                    // of the likeliest token's probability
-  double repetition_penalty = 1.0;       // Keskar et al. 2019
+  double repetition_penalty = 1.0;       // Keskar et al. 2019; also of a greedy choice
   uint64_t seed = 0;
-  std::vector<int64_t> stop = {};        // ids that end a row
+  std::vector<int64_t> stop = {};        // ids that end a row; they are neither returned nor reported
 };
+// Throws ConfigError with all that is wrong: numbers out of range, `greedy` together with settings of sampling.
+void check(const GenerateConfig& config);
 
 // Called for each new token of each live row, in order of steps: (row, id). Returning false ends everything.
 using OnToken = std::function<bool(int64_t row, int64_t id)>;
