@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ordo/attention/tiled.h"
 
+#include "ordo/attention/cpu_strips.h"
 #include "ordo/attention/strips.h"
 
 namespace ordo {
@@ -18,6 +19,9 @@ std::optional<std::string> TiledKernel::refuses(const AttentionCall& call) const
   return std::nullopt;
 }
 
-Attended TiledKernel::run(const AttentionCall& call) { return {attend_in_strips(call, config_.rows)}; }
+Attended TiledKernel::run(const AttentionCall& call) {
+  if (auto out = attend_on_cpu(call)) return {*out};
+  return {attend_in_strips(call, config_.rows)};
+}
 
 }  // namespace ordo
