@@ -10,7 +10,21 @@ namespace ordo {
 void unknown_kind(std::string_view what, std::string_view kind, const Kinds& kinds) {
   const auto names = names_of(kinds);
   const std::string near = did_you_mean(kind, names);
-  throw ConfigError(fmt::format("unknown {} '{}'; {}{}there are: {}", what, shown(kind), near, near.empty() ? "" : " ", join(names, ", ")));
+  throw ConfigError(fmt::format("unknown {} '{}'; {}{}there are: {}", what, shown(kind), near, near.empty() ? "" : " ",
+                                join(names, ", ")));
+}
+
+namespace {
+// A refusal that names its place: those of parts are passed on as they are.
+struct PlacedRefusal : ConfigError {
+  using ConfigError::ConfigError;
+};
+}  // namespace
+
+void refused_at(const Source& place, const ConfigError& refusal) {
+  if (place.file.empty() || dynamic_cast<const PlacedRefusal*>(&refusal) != nullptr) throw;
+  const std::string where = place.line > 0 ? fmt::format("{}:{}:{}", place.file, place.line, place.column) : place.file;
+  throw PlacedRefusal(fmt::format("{}: {}", where, refusal.what()));
 }
 
 }  // namespace ordo

@@ -9,11 +9,15 @@
 #include <vector>
 
 #include "ordo/config/fields.h"
+#include "ordo/core/errors.h"
 
 namespace ordo {
 
 // Throws ConfigError: "unknown <what> 'rpoe' …", the nearest name and all names.
 [[noreturn]] void unknown_kind(std::string_view what, std::string_view kind, const Kinds& kinds);
+
+// What a constructor refused, with the place of its choice in the config before it ("lm.yaml:9:3: "); as it is when there is none, or one already.
+[[noreturn]] void refused_at(const Source& place, const ConfigError& refusal);
 
 template <class Base, class Facts>
 struct Entry {
@@ -48,7 +52,11 @@ class Catalog {
   std::shared_ptr<Base> build(const Choice<Base>& choice, const Facts& facts) const {
     const auto& found = find(choice.kind);
     const auto config = choice.config ? choice.config : std::shared_ptr<const void>(found.info.config());
-    return found.build(config.get(), facts);
+    try {
+      return found.build(config.get(), facts);
+    } catch (const ConfigError& refusal) {
+      refused_at(choice.source, refusal);
+    }
   }
   // The kind with all its defaults.
   std::shared_ptr<Base> build(std::string_view kind, const Facts& facts) const { return build(Choice<Base>(kind), facts); }
