@@ -238,6 +238,8 @@ class LossPass {
   Tensor logits_, low_logits_, low_weight_;
 };
 
+std::optional<Tensor> optional_of(const Tensor& t) { return t.defined() ? std::optional<Tensor>(t) : std::nullopt; }
+
 // What forward leaves for backward. The gradients are moved out, so that the parameter can keep them without a copy.
 struct Kept : torch::CustomClassHolder {
   LossOptions options;
@@ -248,8 +250,10 @@ struct Kept : torch::CustomClassHolder {
 };
 
 struct FusedLoss : torch::autograd::Function<FusedLoss> {
-  static Tensor forward(torch::autograd::AutogradContext* ctx, const Tensor& hidden, const Tensor& weight, const Tensor& bias, const Tensor& targets,
-                        const c10::intrusive_ptr<Kept>& kept) {
+  // An optional bias: autograd does not take an undefined tensor as an input.
+  static Tensor forward(torch::autograd::AutogradContext* ctx, const Tensor& hidden, const Tensor& weight, const std::optional<Tensor>& given_bias,
+                        const Tensor& targets, const c10::intrusive_ptr<Kept>& kept) {
+    const Tensor bias = given_bias.value_or(Tensor());
     kept->parts = LossPass(hidden, weight, bias, targets, kept->options).sum(kept->wanted);
     kept->hidden_type = hidden.scalar_type();
     kept->weight_type = weight.scalar_type();
@@ -277,12 +281,11 @@ Tensor fused_loss(const Tensor& hidden, const Tensor& weight, const Tensor& bias
   const auto kept = c10::make_intrusive<Kept>();
   kept->options = options;
   if (at::GradMode::is_enabled()) kept->wanted = {hidden.requires_grad(), weight.requires_grad(), bias.defined() && bias.requires_grad()};
-  return FusedLoss::apply(hidden, weight, bias, targets, kept);
+  return FusedLoss::apply(hidden, weight, optional_of(bias), targets, kept);
 }
 
 Tensor plain_loss(const Tensor& hidden, const Tensor& weight, const Tensor& bias, const Tensor& targets, const LossOptions& options) {
-  const std::optional<Tensor> shift = bias.defined() ? std::optional<Tensor>(bias) : std::nullopt;
-  Tensor z = at::linear(hidden, weight, shift);
+  Tensor z = at::linear(hidden, weight, optional_of(bias));
   z = z.to(accumulate_type(z.scalar_type()));
   if (options.softcap) z = (z / *options.softcap).tanh() * *options.softcap;
   const Tensor log_z = at::logsumexp(z, 1), target = targets.clamp_min(0).unsqueeze(1);
