@@ -13,7 +13,7 @@ namespace {
 // In the order of preference. On the CPU `tiled` is at least as fast as LibTorch's own (tests/bench/attention_bench.cpp); for one query a
 // row, as in generation, it is not.
 std::vector<std::string_view> preference(const AttentionCall& call) {
-  if (!call.q.device().is_cpu()) return {"sdpa", "tiled", "eager"};
+  if (!call.q.device().is_cpu()) return {"flash", "sdpa", "tiled", "eager"};
   if (call.q.size(2) == 1) return {"sdpa", "tiled", "eager"};
   return {"tiled", "sdpa", "eager"};
 }
@@ -36,7 +36,7 @@ void tell_once(const std::string& what, const AutoKernel::Verdict& verdict) {
 }  // namespace
 
 AutoKernel::AutoKernel(const Config&, const KernelFacts& facts) {
-  for (const std::string_view kind : {"sdpa", "tiled", "eager"}) {
+  for (const std::string_view kind : {"flash", "sdpa", "tiled", "eager"}) {
     auto kernel = kernels().build(kind, facts);
     order_.emplace_back(kind, register_module(std::string(kind), kernel));
   }

@@ -2,6 +2,7 @@
 // The lists of kernels and caches.
 #include "ordo/attention/caches.h"
 #include "ordo/attention/eager.h"
+#include "ordo/attention/flash.h"
 #include "ordo/attention/sdpa.h"
 #include "ordo/attention/tiled.h"
 
@@ -16,7 +17,8 @@ Entry<KVCache, CacheFacts> cache_entry() { return entry<T, KVCache, CacheFacts>(
 
 const KernelCatalog& kernels() {
   static const KernelCatalog list{"attention kernel",
-                                  {kernel_entry<AutoKernel>(), kernel_entry<EagerKernel>(), kernel_entry<SdpaKernel>(), kernel_entry<TiledKernel>()}};
+                                  {kernel_entry<AutoKernel>(), kernel_entry<EagerKernel>(), kernel_entry<SdpaKernel>(), kernel_entry<TiledKernel>(),
+                                   kernel_entry<FlashKernel>()}};
   return list;
 }
 template <>

@@ -18,7 +18,7 @@
 namespace ordo {
 
 namespace {
-constexpr int64_t kStripRows = 64;
+constexpr int64_t kMostRows = 64;   // of a strip
 
 enum class BiasForm { none, by_offset, by_key };
 
@@ -28,7 +28,11 @@ struct CpuWork : torch::CustomClassHolder {
   BiasForm form = BiasForm::none;
   double scale = 1.0, dropout = 0.0;
   uint64_t draw = 0;
+  int64_t rows = kMostRows;
 };
+
+// Half of a strip's square on the diagonal is computed in vain: short causal rows take thinner strips.
+int64_t strip_rows(const Mask& mask, int64_t Lq) { return mask.causal && Lq <= 256 ? kMostRows / 2 : kMostRows; }
 
 // A tensor [B, H, L, E] whose rows are contiguous, whatever lies between them.
 template <class T>
@@ -49,7 +53,6 @@ struct Shapes {
   int64_t B, H, G, Lq, Lk, E, Ev;
   Shapes(const Tensor& q, const Tensor& k, const Tensor& v)
       : B(q.size(0)), H(q.size(1)), G(k.size(1)), Lq(q.size(2)), Lk(k.size(2)), E(q.size(3)), Ev(v.size(3)) {}
-  int64_t strips() const { return at::divup(Lq, kStripRows); }
   int64_t stride() const { return at::divup(Lk, 16) * 16 + 16; }   // of score rows: aligned, and no power of two
 };
 
@@ -67,11 +70,11 @@ class CpuStrips {
   void forward(const Tensor& out, const Tensor& lse) const {
     const Heads<T> to(out);
     T* const lse_data = lse.mutable_data_ptr<T>();
-    at::parallel_for(0, s_.B * s_.H * s_.strips(), 1, [&](int64_t begin, int64_t end) {
+    at::parallel_for(0, s_.B * s_.H * strips(), 1, [&](int64_t begin, int64_t end) {
       const Tensor room = scores_room(1);
-      std::vector<T> sums(kStripRows);
+      std::vector<T> sums(kMostRows);
       for (int64_t i = begin; i < end; ++i) {
-        const Strip strip = strip_of(i / s_.strips(), i % s_.strips(), room.mutable_data_ptr<T>());
+        const Strip strip = strip_of(i / strips(), i % strips(), room.mutable_data_ptr<T>());
         forward_strip(strip, to.of(strip.b, strip.h).from(strip.q0), sums.data(), lse_data + strip.bh * s_.Lq + strip.q0);
       }
     });
@@ -81,7 +84,7 @@ class CpuStrips {
     at::parallel_for(0, s_.B * s_.H, 1, [&](int64_t begin, int64_t end) {
       const Tensor room = scores_room(2);
       for (int64_t bh = begin; bh < end; ++bh)
-        for (int64_t i = 0; i < s_.strips(); ++i) backward_strip(strip_of(bh, i, room.mutable_data_ptr<T>()), out, lse, dout, g);
+        for (int64_t i = 0; i < strips(); ++i) backward_strip(strip_of(bh, i, room.mutable_data_ptr<T>()), out, lse, dout, g);
     });
   }
 
@@ -91,10 +94,11 @@ class CpuStrips {
     ScoreStrip<T> scores;
   };
 
-  Tensor scores_room(int64_t buffers) const { return at::empty({buffers * std::min(kStripRows, s_.Lq) * s_.stride()}, options_); }
+  int64_t strips() const { return at::divup(s_.Lq, work_.rows); }
+  Tensor scores_room(int64_t buffers) const { return at::empty({buffers * std::min(work_.rows, s_.Lq) * s_.stride()}, options_); }
 
   Strip strip_of(int64_t bh, int64_t i, T* room) const {
-    const int64_t b = bh / s_.H, h = bh % s_.H, q0 = i * kStripRows, q1 = std::min(s_.Lq, q0 + kStripRows);
+    const int64_t b = bh / s_.H, h = bh % s_.H, q0 = i * work_.rows, q1 = std::min(s_.Lq, q0 + work_.rows);
     const auto [k0, k1] = work_.spans.columns(b, q0, q1, s_.Lq);
     const size_t at = work_.spans.place(b, q0, s_.Lq);
     Strip strip{bh, b, h, h / (s_.H / s_.G), q0, k0, {.scores = room, .stride = s_.stride(), .rows = q1 - q0, .columns = k1 - k0, .first = k0,
@@ -149,12 +153,12 @@ class CpuStrips {
     }
     const Rows<const T> o = Heads<const T>(out).of(s.b, s.h).from(s.q0), grad = Heads<const T>(dout).of(s.b, s.h).from(s.q0);
     const Rows<T> dk = Heads<T>(g.dk).of(s.b, s.h).from(s.k0), dv = Heads<T>(g.dv).of(s.b, s.h).from(s.k0);
-    T* const second = s.scores.scores + std::min(kStripRows, s_.Lq) * s_.stride();
+    T* const second = s.scores.scores + std::min(work_.rows, s_.Lq) * s_.stride();
     const Rows<const T> p{s.scores.scores, s.scores.stride}, ds{second, s.scores.stride};
     form_scores(s);
     multiply({.m = n, .n = m, .k = s_.Ev, .b_transposed = true}, grad, values(s), Rows<T>{second, s.scores.stride});
     if (work_.dropout > 0.0) drop(s, second);
-    T delta[kStripRows];
+    T delta[kMostRows];
     row_products(o.data, o.stride, grad.data, grad.stride, n, s_.Ev, delta);
     T* dbias = nullptr;
     if (g.dbias.defined()) dbias = g.dbias.mutable_data_ptr<T>() + s.b * s_.H * g.dbias.size(2) + bias_place(s).first;
@@ -187,8 +191,9 @@ Tensor sum_query_heads(const Tensor& d, const Tensor& like) {   // [B, H, L, E] 
 
 class CpuAttention : public torch::autograd::Function<CpuAttention> {
  public:
-  static Tensor forward(torch::autograd::AutogradContext* ctx, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& bias,
-                        const c10::intrusive_ptr<CpuWork>& work) {
+  static Tensor forward(torch::autograd::AutogradContext* ctx, const Tensor& q, const Tensor& k, const Tensor& v,
+                        const std::optional<Tensor>& maybe_bias, const c10::intrusive_ptr<CpuWork>& work) {
+    const Tensor bias = maybe_bias.value_or(Tensor());
     const AutocastScope off(at::kCPU, no_autocast());
     const auto wide = accumulate_type(q.scalar_type());
     const Tensor wq = with_dense_rows(q.to(wide)), wk = with_dense_rows(k.to(wide)), wv = with_dense_rows(v.to(wide));
@@ -257,7 +262,8 @@ std::optional<Tensor> attend_on_cpu(const AttentionCall& call) {
   work->scale = call.scale;
   work->dropout = call.dropout;
   work->draw = call.draw;
-  return CpuAttention::apply(call.q, call.k, call.v, bias, work);
+  work->rows = strip_rows(call.mask, Lq);
+  return CpuAttention::apply(call.q, call.k, call.v, bias.defined() ? std::optional<Tensor>(bias) : std::nullopt, work);
 }
 
 }  // namespace ordo
