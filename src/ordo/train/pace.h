@@ -9,7 +9,7 @@ namespace ordo {
 class Pace {
  public:
   void start(int64_t step, int64_t steps);
-  void stepped(int64_t tokens_so_far);
+  void stepped(int64_t tokens);  // of this step
   // Tokens a second since the last call (or the start), evaluations and saves in between included.
   double take_tokens_per_second();
   double seconds() const;                   // since the start
@@ -19,7 +19,7 @@ class Pace {
   using Clock = std::chrono::steady_clock;
   Clock::time_point began_, asked_;
   int64_t first_step_ = 0, steps_ = 0;
-  int64_t tokens_ = 0, asked_tokens_ = -1;
+  int64_t tokens_ = 0, asked_tokens_ = 0;
 };
 
 }  // namespace ordo

@@ -21,34 +21,31 @@ fs::path save_in_order(const fs::path& run, int64_t step, const CheckpointConten
 
 Saver::Saver(fs::path run, int64_t keep) : run_(std::move(run)), keep_(keep) {}
 
-Saver::~Saver() { settled(); }
+Saver::~Saver() { settle(); }
 
 void Saver::save(int64_t step, CheckpointContent content, bool best) {
-  if (auto before = settled()) written_ = std::move(before);
+  settle();
   pending_ = std::async(std::launch::async, [run = run_, step, content = std::move(content), best, keep = keep_] {
     return save_in_order(run, step, content, best, keep);
   });
 }
 
-std::optional<fs::path> Saver::written() {
-  if (pending_.valid() && pending_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
-    if (auto done = settled()) written_ = std::move(done);
-  return std::exchange(written_, std::nullopt);
+std::vector<fs::path> Saver::written() {
+  if (pending_.valid() && pending_.wait_for(std::chrono::seconds(0)) == std::future_status::ready) settle();
+  return std::exchange(written_, {});
 }
 
-std::optional<fs::path> Saver::finish() {
-  if (pending_.valid()) written_ = pending_.get();
-  return std::exchange(written_, std::nullopt);
+std::vector<fs::path> Saver::finish() {
+  if (pending_.valid()) written_.push_back(pending_.get());
+  return std::exchange(written_, {});
 }
 
-// Waits for the save under way.
-std::optional<fs::path> Saver::settled() {
-  if (!pending_.valid()) return std::nullopt;
+void Saver::settle() {
+  if (!pending_.valid()) return;
   try {
-    return pending_.get();
+    written_.push_back(pending_.get());
   } catch (const std::exception& e) {
     log::warn("a checkpoint was not saved, training goes on: {}", e.what());
-    return std::nullopt;
   }
 }
 

@@ -2,7 +2,7 @@
 // Checkpoints written on a thread of their own while training goes on.
 #pragma once
 #include <future>
-#include <optional>
+#include <vector>
 
 #include "ordo/checkpoint/checkpoint.h"
 
@@ -20,16 +20,16 @@ class Saver {
             bool best);  // returns at once, unless the one before is still being written
   // What was written since the last call. A save that failed is one warning in the log: training goes on, older
   // checkpoints are intact.
-  std::optional<fs::path> written();
-  // Waits for the last save and throws its CheckpointError if it failed.
-  std::optional<fs::path> finish();
+  std::vector<fs::path> written();
+  // The same once the last save is done; throws its CheckpointError if it failed.
+  std::vector<fs::path> finish();
 
  private:
-  std::optional<fs::path> settled();
+  void settle();  // waits for the save under way
   fs::path run_;
   int64_t keep_;
   std::future<fs::path> pending_;
-  std::optional<fs::path> written_;
+  std::vector<fs::path> written_;
 };
 
 }  // namespace ordo

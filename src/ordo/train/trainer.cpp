@@ -96,7 +96,7 @@ struct Trainer::Inside {
     return config.train.early_stop && state.without_improvement >= config.train.early_stop->patience;
   }
   void save_now();
-  void tell_saved();
+  void tell_saved(const std::vector<fs::path>& folders);
   RunReport finish(RunReport::End end, TrainClock::time_point began);
   template <class Call>
   void tell(Call call) {
@@ -154,6 +154,7 @@ StepReport Trainer::Inside::step() {
   return {.step = state.step,
           .tokens = state.tokens,
           .epoch = epoch,
+          .step_tokens = tokens,
           .loss = update.loss,
           .lr = update.lr,
           .grad_norm = update.grad_norm,
@@ -321,6 +322,7 @@ void Trainer::Inside::evaluate_now() {
     for (const auto& r : reports) tell([&](Observer& o) { o.evaluated(r); });
   }
   state.evaluated = state.step;
+  saved_step = -1;  // a checkpoint of this step, from a stop before its evaluation, lacks the verdict
 }
 
 // ---- checkpoints ----
@@ -337,11 +339,10 @@ void Trainer::Inside::save_now() {
   saved_step = state.step;
 }
 
-void Trainer::Inside::tell_saved() {
-  if (!saver) return;
-  if (const auto folder = saver->written()) {
-    last_checkpoint = *folder;
-    tell([&](Observer& o) { o.saved(*folder); });
+void Trainer::Inside::tell_saved(const std::vector<fs::path>& folders) {
+  for (const auto& folder : folders) {
+    last_checkpoint = folder;
+    tell([&](Observer& o) { o.saved(folder); });
   }
 }
 
@@ -359,14 +360,15 @@ RunReport Trainer::Inside::run() {
   tell([&](Observer& o) { o.started(config, state.step, facts.steps); });
   while (true) {
     const bool last = state.step >= facts.steps;
-    if (stop_asked() && !last) {
+    const bool to_evaluate = state.step > state.evaluated && (last || due(evaluate_every));
+    if (stop_asked() && (!last || to_evaluate)) {
       save_now();
       return finish(RunReport::End::stopped_by_signal, began);
     }
-    if (state.step > 0 && state.evaluated < state.step && (last || due(evaluate_every))) evaluate_now();
+    if (to_evaluate) evaluate_now();
     if (last || no_longer_improves()) break;
     if (state.step > 0 && (due(save_every) || best_is_new)) save_now();
-    tell_saved();
+    if (saver) tell_saved(saver->written());
     const StepReport report = step();
     tell([&](Observer& o) { o.stepped(report); });
   }
@@ -375,13 +377,7 @@ RunReport Trainer::Inside::run() {
 }
 
 RunReport Trainer::Inside::finish(RunReport::End end, TrainClock::time_point began) {
-  if (saver) {
-    tell_saved();
-    if (const auto folder = saver->finish()) {
-      last_checkpoint = *folder;
-      tell([&](Observer& o) { o.saved(*folder); });
-    }
-  }
+  if (saver) tell_saved(saver->finish());
   const RunReport report{.end = end,
                          .step = state.step,
                          .steps = facts.steps,

@@ -33,7 +33,8 @@ std::string state_text(const TrainState& state);
 TrainState parse_state(const std::string& text, std::string_view what);
 
 struct StepReport {
-  int64_t step = 0, tokens = 0, epoch = 0;
+  int64_t step = 0, tokens = 0, epoch = 0;  // tokens: of the whole run so far
+  int64_t step_tokens = 0;
   double loss = 0.0;  // mean over the update's targets
   double lr = 0.0, grad_norm = 0.0, loss_scale = 1.0;
   bool skipped = false;

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ordo/train/drift.h"
+
+#include <algorithm>
+
+#include "ordo/core/log.h"
+#include "ordo/core/text.h"
+
+namespace ordo {
+
+namespace {
+constexpr std::string_view kShape = "it decides which weights there are and what they mean";
+constexpr std::string_view kFunction = "the same weights would compute something else";
+constexpr std::string_view kOrder = "the rest of the run would see other data than it was going to";
+constexpr std::string_view kDraws = "data order and dropout follow from it";
+constexpr std::string_view kOnward = "it holds from here on";
+constexpr std::string_view kNoEffect = "results do not depend on it";
+constexpr std::string_view kFirstWeights = "the weights come from the checkpoint";
+
+constexpr DriftRule kDriftRules[] = {
+    {"name", Drift::allowed, kNoEffect},
+    {"seed", Drift::needs_force, kDraws},
+    {"device", Drift::allowed, "results then agree in about four digits, not to the bit"},
+    {"task", Drift::needs_force, kOrder},
+    {"task.kind", Drift::refused, "the model was trained for another task"},
+    {"task.tokenizer", Drift::refused, "token ids would mean something else"},
+    {"model", Drift::refused, kShape},
+    {"model.dropout", Drift::allowed, kOnward},
+    {"model.drop_path", Drift::allowed, kOnward},
+    {"model.init", Drift::allowed, kFirstWeights},
+    {"model.softcap", Drift::needs_force, kFunction},
+    {"model.scale_embedding", Drift::needs_force, kFunction},
+    {"model.norm.eps", Drift::needs_force, kFunction},
+    {"model.norm.placement", Drift::needs_force, kFunction},
+    {"model.feed_forward.activation", Drift::needs_force, kFunction},
+    {"model.position", Drift::needs_force, kFunction},
+    {"model.position.kind", Drift::refused, kShape},
+    {"model.attention.dropout", Drift::allowed, kOnward},
+    {"model.attention.kernel", Drift::allowed, "kernels agree to rounding, not to the bit"},
+    {"model.attention.window", Drift::needs_force, kFunction},
+    {"model.attention.softcap", Drift::needs_force, kFunction},
+    {"model.attention.scale", Drift::needs_force, kFunction},
+    {"train.steps", Drift::allowed, "the schedule is stretched to it"},
+    {"train.batch_size", Drift::needs_force, kOrder},
+    {"train.batch_tokens", Drift::needs_force, kOrder},
+    {"train.length", Drift::needs_force, kOrder},
+    {"train.accumulate", Drift::needs_force, kOrder},
+    {"train.optimizer", Drift::allowed, kOnward},
+    {"train.optimizer.kind", Drift::refused, "its state does not fit another optimiser"},
+    {"train.schedule", Drift::allowed, kOnward},
+    {"train.precision", Drift::allowed, kOnward},
+    {"train.scaler", Drift::allowed, kOnward},
+    {"train.recompute", Drift::allowed, kNoEffect},
+    {"train.clip", Drift::allowed, kOnward},
+    {"train.ema", Drift::allowed, "an average that was not kept starts from the checkpoint's weights"},
+    {"train.label_smoothing", Drift::allowed, kOnward},
+    {"train.z_loss", Drift::allowed, kOnward},
+    {"train.early_stop", Drift::allowed, kOnward},
+    {"train.on_nonfinite", Drift::allowed, kOnward},
+    {"train.deterministic", Drift::allowed, kOnward},
+    {"train.tf32", Drift::allowed, kOnward},
+    {"train.log_every", Drift::allowed, kNoEffect},
+    {"evaluate", Drift::allowed, kOnward},
+    {"checkpoint", Drift::allowed, kOnward},
+};
+
+bool covers(std::string_view rule, std::string_view path) {
+  return path == rule || (path.size() > rule.size() && path.starts_with(rule) && path[rule.size()] == '.');
+}
+
+// "model.position.0.theta" -> "model.position.theta".
+std::string without_places(std::string_view path) {
+  std::string plain;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find('.', begin), path.size());
+    const std::string_view part = path.substr(begin, end - begin);
+    const bool place =
+        !part.empty() && std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (!place) plain += (plain.empty() ? "" : ".") + std::string(part);
+    begin = end + 1;
+  }
+  return plain;
+}
+
+std::string change_text(const Drifted& d) {
+  const auto shown = [](const std::string& value) { return value.empty() ? std::string("absent") : value; };
+  return fmt::format("{}: {} -> {}", d.change.path, shown(d.change.a), shown(d.change.b));
+}
+}  // namespace
+
+std::span<const DriftRule> drift_rules() { return kDriftRules; }
+
+const DriftRule* drift_rule(std::string_view path) {
+  const std::string plain = without_places(path);
+  const DriftRule* best = nullptr;
+  for (const auto& rule : kDriftRules)
+    if (covers(rule.path, plain) && (best == nullptr || rule.path.size() > best->path.size())) best = &rule;
+  return best;
+}
+
+std::vector<Drifted> drifted(const std::string& checkpoint_config, const RunConfig& now) {
+  RunConfig before = load_run_config_text(checkpoint_config, "the checkpoint's config.yaml", {}).config;
+  RunConfig after = now;
+  std::vector<Drifted> all;
+  for (auto& change : differ(walk_of(before), walk_of(after))) {
+    const DriftRule* rule = drift_rule(change.path);
+    ORDO_ASSERT(rule != nullptr);
+    all.push_back({std::move(change), rule});
+  }
+  return all;
+}
+
+void check_drift(const std::string& checkpoint_config, const RunConfig& now, bool force) {
+  std::string refused;
+  for (const auto& d : drifted(checkpoint_config, now)) {
+    const std::string text = fmt::format("{} ({})", change_text(d), d.rule->why);
+    if (d.rule->drift == Drift::refused) {
+      refused += "\n  refused:       " + text;
+    } else if (d.rule->drift == Drift::needs_force && !force) {
+      refused += "\n  needs --force: " + text;
+    } else {
+      log::info("changed since the checkpoint: {}", text);
+    }
+  }
+  require<ConfigError>(refused.empty(),
+                       "the config has changed since the checkpoint it would go on from:{}\nPut the values back, or "
+                       "start a new run (--run DIR)",
+                       refused);
+}
+
+}  // namespace ordo
