@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/catch.h"
+
+#include "ordo/positions/chain.h"
+#include "support/positions.h"
+
+namespace ordo::test {
+
+namespace {
+Choice<PositionEncoding> choice(std::string_view kind, const Source& source = {}) {
+  Choice<PositionEncoding> made(kind);
+  made.source = source;
+  return made;
+}
+}  // namespace
+
+TEST_CASE("positions: every kind can be built with its defaults", "[unit]") {
+  for (const KindInfo& kind : positions().kinds()) {
+    INFO(kind.kind);
+    CHECK(make_position({choice(kind.kind)}, small_facts()) != nullptr);
+  }
+}
+
+TEST_CASE("positions: no encoding is one that acts nowhere", "[unit]") {
+  CHECK(make_position({}, small_facts())->traits().places.text() == "nothing");
+}
+
+TEST_CASE("positions: one encoding stands alone, several are chained", "[unit]") {
+  CHECK(std::dynamic_pointer_cast<Chain>(make_position({choice("rope")}, small_facts())) == nullptr);
+  CHECK(std::dynamic_pointer_cast<Chain>(make_position({choice("rope"), choice("alibi")}, small_facts())) != nullptr);
+}
+
+TEST_CASE("positions: what an encoding cannot do is told at its line of the file", "[unit]") {
+  PositionFacts facts = small_facts();
+  facts.head_dim = 15;
+  CHECK_THROWS_WITH(make_position({choice("alibi"), choice("rope", {"lm.yaml", 7, 15})}, facts),
+                    Catch::StartsWith("lm.yaml:7:15: rope: rotary width 15 is odd"));
+  CHECK_THROWS_WITH(make_position({choice("rope", {"command line", 0, 0})}, facts),
+                    Catch::StartsWith("command line: rope:"));
+}
+
+TEST_CASE("positions: an unknown kind is refused with the nearest name", "[unit]") {
+  CHECK_THROWS_WITH(make_position({choice("rpoe")}, small_facts()), Catch::Contains("rpoe") && Catch::Contains("rope"));
+}
+
+}  // namespace ordo::test

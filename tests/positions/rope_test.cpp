@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/catch.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+
+#include <cmath>
+
+#include "ordo/positions/rope.h"
+#include "support/goldens.h"
+#include "support/positions.h"
+
+namespace ordo::test {
+
+namespace {
+
+Rope rope(int64_t head_dim, const Rope::Config& config = {}) {
+  return {config, {.heads = 1, .kv_heads = 1, .head_dim = head_dim, .layers = 1, .max_length = 8}};
+}
+
+// The formula of the paper, in plain operators under autograd. x [B, N, L, E], angles from positions [L].
+Tensor by_formula(const Tensor& x, const Tensor& positions, double theta, int64_t r, RotaryLayout layout) {
+  const Tensor angles = positions.to(at::kDouble).unsqueeze(1) * Rope::frequencies(theta, r);
+  const Tensor c = angles.cos().to(x.scalar_type()), s = angles.sin().to(x.scalar_type());
+  const bool half = layout == RotaryLayout::half;
+  const Tensor a = half ? x.slice(3, 0, r / 2) : x.slice(3, 0, r, 2),
+               b = half ? x.slice(3, r / 2, r) : x.slice(3, 1, r, 2);
+  const Tensor first = a * c - b * s, second = b * c + a * s;
+  const Tensor turned = half ? at::cat({first, second}, 3) : at::stack({first, second}, 4).flatten(3);
+  return at::cat({turned, x.slice(3, r)}, 3);
+}
+
+Rope::Config golden_config(const GoldenCase& golden) {
+  Rope::Config config{.theta = golden.param("rope_theta", 10000.0)};
+  if (golden.param<std::string>("layout", "half") == "interleaved") config.layout = RotaryLayout::interleaved;
+  if (golden.params().contains("partial_rotary_factor"))
+    config.partial_rotary_factor = golden.param("partial_rotary_factor", 1.0);
+  else
+    config.rotary_dim = golden.param<int64_t>("rotary_dim", 0);
+  return config;
+}
+
+// Cases of one axis and plain frequencies.
+std::vector<GoldenCase> plain_cases() {
+  std::vector<GoldenCase> plain;
+  for (const GoldenCase& golden : goldens("positions", "rope"))
+    if (!golden.params().contains("rope_type") && !golden.params().contains("grid") &&
+        !golden.params().contains("mrope_section"))
+      plain.push_back(golden);
+  return plain;
+}
+
+Positions golden_positions(const GoldenCase& golden, int64_t length) {
+  if (golden.has("position_ids")) return {.index = golden.tensor("position_ids")};
+  return consecutive(golden.param<int64_t>("offset", 0), length, at::kCPU);
+}
+
+}  // namespace
+
+TEST_CASE("rope: turned queries and keys equal those of other implementations", "[golden][positions]") {
+  for (const GoldenCase& golden : plain_cases()) {
+    Rope encoding = rope(golden.param<int64_t>("head_dim", 0), golden_config(golden));
+    const bool length_first = golden.param<std::string>("tensor_layout", "").starts_with("batch, length");
+    for (const std::string name : {"q", "k", "v"}) {
+      const std::string fp32 = name + "_rot_fp32", plain = name + "_rot", turned = golden.has(fp32) ? fp32 : plain;
+      if (!golden.has(turned)) continue;
+      INFO(golden.id() << " " << turned);
+      const Tensor want = golden.tensor(turned), given = golden.tensor(name).to(want.scalar_type());
+      const Tensor x = length_first ? given.transpose(1, 2) : given;
+      const Tensor got = encoding.query(x, golden_positions(golden, x.size(2)), 0);
+      CHECK(close(length_first ? got.transpose(1, 2) : got, want, golden.tolerance(turned)));
+      CHECK(same_bytes(encoding.key(x, golden_positions(golden, x.size(2)), 0), got));
+    }
+  }
+}
+
+TEST_CASE("rope: frequencies equal those of other implementations", "[golden][positions]") {
+  for (const GoldenCase& golden : plain_cases()) {
+    if (!golden.has("inv_freq")) continue;
+    const Tensor want = golden.tensor("inv_freq");
+    INFO(golden.id());
+    CHECK(close(Rope::frequencies(golden.param("rope_theta", 10000.0), 2 * want.size(0)), want,
+                golden.tolerance("inv_freq")));
+  }
+}
+
+TEST_CASE("rope: bf16 queries are turned in fp32 and rounded once", "[golden][positions]") {
+  for (const GoldenCase& golden : plain_cases()) {
+    if (!golden.has("q_rot_fp32")) continue;
+    Rope encoding = rope(golden.param<int64_t>("head_dim", 0), golden_config(golden));
+    const Tensor q = golden.tensor("q"), want = golden.tensor("q_rot_fp32");
+    const Tensor got = encoding.query(q, golden_positions(golden, q.size(2)), 0);
+    CHECK(got.scalar_type() == q.scalar_type());
+    CHECK(close(got, want.to(at::kBFloat16), Tolerance{1e-6, 8e-3}));  // one unit in the last place of bf16
+    CHECK(close(got, golden.tensor("q_rot_bf16"), Tolerance{3e-2, 0.0}));
+  }
+}
+
+TEST_CASE("rope: a common shift leaves scores unchanged", "[unit]") {
+  for (const RotaryLayout layout : {RotaryLayout::half, RotaryLayout::interleaved}) {
+    Rope encoding = rope(8, {.layout = layout});
+    const Tensor q = noise({1, 1, 6, 8}, 1), k = noise({1, 1, 6, 8}, 2);
+    const auto scores = [&](int64_t start) {
+      const Positions at = consecutive(start, 6, at::kCPU);
+      return at::matmul(encoding.query(q, at, 0), encoding.key(k, at, 0).transpose(2, 3));
+    };
+    CHECK(close(scores(1000), scores(0), Tolerance::fp32_sum));
+  }
+}
+
+TEST_CASE("rope: the layouts are one rotation under a permutation of channels", "[unit]") {
+  Rope half = rope(8), interleaved = rope(8, {.layout = RotaryLayout::interleaved});
+  const Tensor x = noise({2, 3, 5, 8}, 3);
+  const Tensor order =
+      at::tensor({0, 2, 4, 6, 1, 3, 5, 7}, at::kLong);  // half channel m is interleaved channel order[m]
+  const Positions at = consecutive(7, 5, at::kCPU);
+  CHECK(same_bytes(half.query(x.index_select(3, order), at, 0), interleaved.query(x, at, 0).index_select(3, order)));
+}
+
+TEST_CASE("rope: outputs and gradients follow the formula in both layouts, whole and partial", "[unit]") {
+  for (const RotaryLayout layout : {RotaryLayout::half, RotaryLayout::interleaved})
+    for (const int64_t r : {8, 6, 2}) {
+      INFO("layout " << static_cast<int>(layout) << ", rotary width " << r);
+      Rope encoding = rope(8, {.layout = layout, .rotary_dim = r});
+      const Tensor x = noise({2, 3, 5, 8}, 4, at::kDouble).requires_grad_(), y = x.detach().clone().requires_grad_();
+      const Tensor weight = noise({2, 3, 5, 8}, 5, at::kDouble);
+      const Tensor got = encoding.query(x, consecutive(3, 5, at::kCPU), 0);
+      const Tensor want = by_formula(y, at::arange(3, 8), 10000.0, r, layout);
+      (got * weight).sum().backward();
+      (want * weight).sum().backward();
+      CHECK(close(got, want, Tolerance::fp64));
+      CHECK(close(x.grad(), y.grad(), Tolerance::fp64));
+    }
+}
+
+TEST_CASE("rope: a row of the batch may have positions of its own", "[unit]") {
+  Rope encoding = rope(8);
+  const Tensor x = noise({2, 2, 3, 8}, 6), index = at::tensor({5, 0, 9, 1, 2, 3}, at::kLong).view({2, 3});
+  const Tensor got = encoding.query(x, {.index = index}, 0);
+  for (int64_t b = 0; b < 2; ++b) {
+    const Tensor want = by_formula(x.slice(0, b, b + 1), index[b], 10000.0, 8, RotaryLayout::half);
+    CHECK(close(got.slice(0, b, b + 1), want, Tolerance::fp32));
+  }
+}
+
+TEST_CASE("rope: negative and real-valued positions turn as the formula says", "[unit]") {
+  Rope encoding = rope(8);
+  const Tensor x = noise({1, 1, 2, 8}, 7);
+  const Positions negative{.index = at::tensor({-3, 4}, at::kLong).unsqueeze(0)};
+  CHECK(close(encoding.query(x, negative, 0), by_formula(x, negative.index[0], 10000.0, 8, RotaryLayout::half),
+              Tolerance::fp32));
+  const Tensor stamps = at::tensor({0.25, 17.5}, at::kDouble);
+  const Positions real{.index = at::zeros({1, 2}, at::kLong), .coords = stamps.view({1, 2, 1})};
+  CHECK(close(encoding.query(x, real, 0), by_formula(x, stamps, 10000.0, 8, RotaryLayout::half), Tolerance::fp32));
+}
+
+TEST_CASE("rope: angles stay exact at position 131071", "[unit]") {
+  Rope encoding = rope(128);
+  const Tensor one = at::cat({at::full({1, 1, 1, 64}, 1.0), at::zeros({1, 1, 1, 64})}, 3)
+                         .to(at::kFloat);  // its turn shows cosines, then sines
+  const Tensor angles = Rope::frequencies(10000.0, 128) * 131071.0;
+  const Tensor want = at::cat({angles.cos(), angles.sin()}).to(at::kFloat).view({1, 1, 1, 128});
+  CHECK(close(encoding.query(one, consecutive(131071, 1, at::kCPU), 0), want, Tolerance{1e-7, 0.0}));
+}
+
+TEST_CASE("rope: heads that lie in memory as the projection left them keep that order", "[unit]") {
+  Rope encoding = rope(8);
+  const Tensor x = noise({2, 5, 3, 8}, 8).transpose(1, 2);  // [B, H, L, E] seen in [B, L, H, E] memory
+  const Tensor got = encoding.query(x, consecutive(0, 5, at::kCPU), 0);
+  CHECK(got.strides() == x.strides());
+  CHECK(same_bytes(got, encoding.query(x.contiguous(), consecutive(0, 5, at::kCPU), 0)));
+}
+
+TEST_CASE("rope: channels past the rotary width come through untouched", "[unit]") {
+  Rope encoding = rope(8, {.partial_rotary_factor = 0.5});
+  const Tensor x = noise({1, 2, 3, 8}, 9), got = encoding.query(x, consecutive(4, 3, at::kCPU), 0);
+  CHECK(same_bytes(got.slice(3, 4), x.slice(3, 4)));
+  CHECK_FALSE(close(got.slice(3, 0, 4), x.slice(3, 0, 4), Tolerance::bf16));
+}
+
+TEST_CASE("rope: a width that cannot be rotated is refused with where it comes from", "[unit]") {
+  CHECK_THROWS_WITH(rope(15), Catch::Contains("rope: rotary width 15 is odd (head_dim 15 x partial_rotary_factor 1)"));
+  CHECK_THROWS_WITH(rope(16, {.rotary_dim = 7}), Catch::Contains("rotary width 7 is odd (rotary_dim 7)"));
+  CHECK_THROWS_WITH(rope(16, {.rotary_dim = 18}), Catch::Contains("rotary_dim (18) is larger than head_dim (16)"));
+  CHECK_THROWS_WITH(rope(16, {.partial_rotary_factor = 0.5, .rotary_dim = 4}), Catch::Contains("give one of them"));
+  CHECK_THROWS_WITH(rope(16, {.partial_rotary_factor = 0.1}), Catch::Contains("no pair of channels"));
+}
+
+}  // namespace ordo::test
