@@ -3,8 +3,8 @@
 //   probe            what the driver says
 //   open WANTED      the device that opens, or the error; exits with the error's code
 //   open-late        after LibTorch was asked for its CUDA hooks
-//   load             opens LibTorch's CUDA side and libordo_cuda.so with functions bound late, then uses both without a GPU
-//   seed             something that takes the hooks
+//   load             opens LibTorch's CUDA side and libordo_cuda.so with functions bound late, then uses both without a
+//   GPU seed             something that takes the hooks
 #include <ATen/Context.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
@@ -26,12 +26,14 @@ void say(const std::string& line) { std::puts(line.c_str()); }
 
 void probe() {
   const auto driver = ordo::probe_driver();
-  say(fmt::format("present {} devices {} version {} why_not '{}'", driver.present, driver.devices, driver.version, driver.why_not));
+  say(fmt::format("present {} devices {} version {} why_not '{}'", driver.present, driver.devices, driver.version,
+                  driver.why_not));
 }
 
 void load() {
   ordo::cuda::Backend& backend = ordo::open_cuda_libraries(ordo::Binding::at_first_call);
-  say(fmt::format("interface {} devices {} hooks {}", ordo::cuda::kAbi, backend.devices(), at::detail::getCUDAHooks().hasCUDART()));
+  say(fmt::format("interface {} devices {} hooks {}", ordo::cuda::kAbi, backend.devices(),
+                  at::detail::getCUDAHooks().hasCUDART()));
   try {
     say(backend.describe(0));
   } catch (const c10::Error& error) {
@@ -62,5 +64,5 @@ int main(int argc, char** argv) {
     code = error.exit_code();
   }
   std::fflush(nullptr);
-  std::_Exit(code);   // what libtorch_cuda.so does at exit would call into the stand-ins
+  std::_Exit(code);  // what libtorch_cuda.so does at exit would call into the stand-ins
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loaded before a program (LD_PRELOAD) it stands where libtorch_cuda.so would register, and says when LibTorch first asks for its CUDA hooks:
-// from then on it is too late to open the real ones.
+// Loaded before a program (LD_PRELOAD) it stands where libtorch_cuda.so would register, and says when LibTorch first
+// asks for its CUDA hooks: from then on it is too late to open the real ones.
 #include <ATen/detail/CUDAHooksInterface.h>
 
 #include <cstdio>

@@ -22,20 +22,28 @@ bool packed(const Mask& mask) { return mask.q_segment.defined(); }
 
 std::optional<std::string> flash_refuses_place(const AttentionCall& call, const FlashPlace& place) {
   if (!place.cuda) return "it runs on CUDA only";
-  if (place.capability < kLeastCapability) return fmt::format("it needs a GPU of capability 8.0 (sm_80) or newer; this one is sm_{}", place.capability);
-  const bool roomy = place.capability == 80 || place.capability == 90 || place.capability == 100;   // shared memory of the data centre's GPUs
+  if (place.capability < kLeastCapability)
+    return fmt::format("it needs a GPU of capability 8.0 (sm_80) or newer; this one is sm_{}", place.capability);
+  const bool roomy = place.capability == 80 || place.capability == 90 ||
+                     place.capability == 100;  // shared memory of the data centre's GPUs
   const int64_t E = call.q.size(3);
-  if (E > kWidestEverywhere && !roomy) return fmt::format("heads wider than {} do not fit this GPU (sm_{}); these have {}", kWidestEverywhere, place.capability, E);
+  if (E > kWidestEverywhere && !roomy)
+    return fmt::format("heads wider than {} do not fit this GPU (sm_{}); these have {}", kWidestEverywhere,
+                       place.capability, E);
   return std::nullopt;
 }
 
 std::optional<std::string> flash_refuses_tensors(const AttentionCall& call) {
   const auto type = call.q.scalar_type();
-  if (type != at::kBFloat16 && type != at::kHalf) return fmt::format("it computes in bf16 or fp16, not in {}", c10::toString(type));
-  if (call.k.scalar_type() != type || call.v.scalar_type() != type) return "queries, keys and values must be of one type";
+  if (type != at::kBFloat16 && type != at::kHalf)
+    return fmt::format("it computes in bf16 or fp16, not in {}", c10::toString(type));
+  if (call.k.scalar_type() != type || call.v.scalar_type() != type)
+    return "queries, keys and values must be of one type";
   const int64_t E = call.q.size(3);
   if (call.v.size(3) != E) return "values must be as wide as queries";
-  if (E > kWidest || E % kWidthStep != 0) return fmt::format("heads must have a width of at most {} and divisible by {}; these have {}", kWidest, kWidthStep, E);
+  if (E > kWidest || E % kWidthStep != 0)
+    return fmt::format("heads must have a width of at most {} and divisible by {}; these have {}", kWidest, kWidthStep,
+                       E);
   return std::nullopt;
 }
 
@@ -84,7 +92,8 @@ FlashKernel::FlashKernel(const Config&, const KernelFacts&) {}
 void fields(Fields&, FlashKernel::Config&) {}
 
 KernelTraits FlashKernel::traits() const {
-  return {.places = {.input = true, .query_key = true, .scores = false, .values = false}, .note = "CUDA, bf16 and fp16, without dropout"};
+  return {.places = {.input = true, .query_key = true, .scores = false, .values = false},
+          .note = "CUDA, bf16 and fp16, without dropout"};
 }
 
 std::optional<std::string> FlashKernel::refuses(const AttentionCall& call) const {
@@ -94,7 +103,8 @@ std::optional<std::string> FlashKernel::refuses(const AttentionCall& call) const
 }
 
 Attended FlashKernel::run(const AttentionCall& call) {
-  if (const auto why = refuses(call)) throw ConfigError(fmt::format("attention kernel flash cannot serve this model here: {}; use kernel: auto", *why));
+  if (const auto why = refuses(call))
+    throw ConfigError(fmt::format("attention kernel flash cannot serve this model here: {}; use kernel: auto", *why));
   const Mask& mask = call.mask;
   const auto [B, H, Lq, E] = sizes<4>(call.q, "q [B, H, Lq, E]");
   // The causal form is aligned to the last key; what stands after the last query nobody sees.
@@ -106,13 +116,14 @@ Attended FlashKernel::run(const AttentionCall& call) {
     starts = document_starts(mask.q_segment.expand({B, Lq}));
     q = q.flatten(0, 1), k = k.flatten(0, 1), v = v.flatten(0, 1);
   }
-  std::optional<int64_t> backwards, forwards;   // how many keys beside its own a query sees
+  std::optional<int64_t> backwards, forwards;  // how many keys beside its own a query sees
   if (mask.window) {
     backwards = *mask.window - 1;
     forwards = mask.causal ? 0 : *mask.window - 1;
   }
-  const Tensor out = std::get<0>(at::_flash_attention_forward(q, k, v, starts, starts, Lq, Lk, /*dropout_p=*/0.0, mask.causal,
-                                                              /*return_debug_mask=*/false, call.scale, backwards, forwards));
+  const Tensor out =
+      std::get<0>(at::_flash_attention_forward(q, k, v, starts, starts, Lq, Lk, /*dropout_p=*/0.0, mask.causal,
+                                               /*return_debug_mask=*/false, call.scale, backwards, forwards));
   return {out.reshape({B, Lq, H, E}).transpose(1, 2)};
 }
 

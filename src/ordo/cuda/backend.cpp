@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host part of libordo_cuda.so: memory, streams and events of LibTorch's CUDA side. Only headers that need neither cuBLAS nor cuSPARSE:
-// ATen/cuda/CUDAContext.h, CUDAEvent.h and Exceptions.h want both, and the small installation has neither.
+// The host part of libordo_cuda.so: memory, streams and events of LibTorch's CUDA side. Only headers that need neither
+// cuBLAS nor cuSPARSE: ATen/cuda/CUDAContext.h, CUDAEvent.h and Exceptions.h want both, and the small installation has
+// neither.
 #include "ordo/cuda/backend.h"
 
 #include <c10/core/AllocatorConfig.h>
@@ -29,6 +30,13 @@ cudaDeviceProp properties(int device) {
   return found;
 }
 
+// Much cheaper than all properties: asked at every attention call.
+int attribute(cudaDeviceAttr which, int device) {
+  int value = 0;
+  C10_CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
+  return value;
+}
+
 class LibTorchBackend final : public Backend {
  public:
   int devices() const override { return c10::cuda::device_count(); }
@@ -36,17 +44,18 @@ class LibTorchBackend final : public Backend {
   std::string describe(int device) const override {
     const cudaDeviceProp found = properties(device);
     char text[sizeof(found.name) + 64];
-    std::snprintf(text, sizeof text, "%s, sm_%d%d, %.1f GB", found.name, found.major, found.minor, static_cast<double>(found.totalGlobalMem) / 1e9);
+    std::snprintf(text, sizeof text, "%s, sm_%d%d, %.1f GB", found.name, found.major, found.minor,
+                  static_cast<double>(found.totalGlobalMem) / 1e9);
     return text;
   }
   int capability(int device) const override {
-    const cudaDeviceProp found = properties(device);
-    return 10 * found.major + found.minor;
+    return 10 * attribute(cudaDevAttrComputeCapabilityMajor, device) +
+           attribute(cudaDevAttrComputeCapabilityMinor, device);
   }
 
   void use(int device) override {
     c10::cuda::set_device(device_index(device));
-    side_.reset();   // belongs to the device that was in use before
+    side_.reset();  // belongs to the device that was in use before
   }
   void synchronize() override { c10::cuda::device_synchronize(); }
 
@@ -65,8 +74,12 @@ class LibTorchBackend final : public Backend {
   }
   void reset_peak(int device) override { allocator::resetPeakStats(device_index(device)); }
   void release_cache() override { allocator::emptyCache(); }
-  void cap_memory(double fraction, int device) override { allocator::setMemoryFraction(fraction, device_index(device)); }
-  void configure_allocator(const std::string& settings) override { c10::CachingAllocator::setAllocatorSettings(settings); }
+  void cap_memory(double fraction, int device) override {
+    allocator::setMemoryFraction(fraction, device_index(device));
+  }
+  void configure_allocator(const std::string& settings) override {
+    c10::CachingAllocator::setAllocatorSettings(settings);
+  }
 
   void on_side_stream(const std::function<void()>& f) override {
     if (!side_) side_.emplace();

@@ -38,7 +38,8 @@ CudaSide& cuda_side() {
 fs::path folder_of_libtorch() {
   void* library = dlopen("libtorch_cpu.so", RTLD_NOW | RTLD_NOLOAD);
   link_map* map = nullptr;
-  if (library == nullptr || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0) throw DeviceError("CUDA cannot be used: the folder of libtorch_cpu.so is not known");
+  if (library == nullptr || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0)
+    throw DeviceError("CUDA cannot be used: the folder of libtorch_cpu.so is not known");
   const fs::path path = map->l_name;
   dlclose(library);
   return path.parent_path();
@@ -60,9 +61,13 @@ void* open_library(const fs::path& path, int mode, fmt::format_string<std::strin
 
 void open_libtorch_cuda(int mode) {
   const fs::path path = folder_of_libtorch() / "libtorch_cuda.so";
-  require<DeviceError>(fs::exists(path), "this LibTorch has no CUDA side ({} is not there): install torch 2.11.0 with CUDA 13, or set device: cpu", path.string());
+  require<DeviceError>(
+      fs::exists(path),
+      "this LibTorch has no CUDA side ({} is not there): install torch 2.11.0 with CUDA 13, or set device: cpu",
+      path.string());
   open_library(path, mode | RTLD_GLOBAL,
-               "LibTorch's CUDA side does not load ({}): install NVIDIA's libraries with `pip install -r scripts/requirements-cuda.txt`, or set device: cpu");
+               "LibTorch's CUDA side does not load ({}): install NVIDIA's libraries with `pip install -r "
+               "scripts/requirements-cuda.txt`, or set device: cpu");
 }
 
 template <class Function>
@@ -74,12 +79,15 @@ Function* plugin_function(void* plugin, const char* name) {
 
 cuda::Backend& open_plugin(int mode) {
   require<DeviceError>(fs::exists(plugin_path()), "{}", plugin_state());
-  void* plugin = open_library(plugin_path(), mode | RTLD_LOCAL,
-                              "libordo_cuda.so does not load ({}): build it again against this LibTorch, or set device: cpu");
+  void* plugin =
+      open_library(plugin_path(), mode | RTLD_LOCAL,
+                   "libordo_cuda.so does not load ({}): build it again against this LibTorch, or set device: cpu");
   const int abi = plugin_function<decltype(ordo_cuda_abi)>(plugin, "ordo_cuda_abi")();
-  require<DeviceError>(abi == cuda::kAbi, "{} has interface {}, this program needs {}: build both again", kPlugin, abi, cuda::kAbi);
+  require<DeviceError>(abi == cuda::kAbi, "{} has interface {}, this program needs {}: build both again", kPlugin, abi,
+                       cuda::kAbi);
   const std::string_view torch = plugin_function<decltype(ordo_cuda_torch)>(plugin, "ordo_cuda_torch")();
-  require<DeviceError>(torch == TORCH_VERSION, "{} was built for LibTorch {}, this program for {}: build both again", kPlugin, torch, TORCH_VERSION);
+  require<DeviceError>(torch == TORCH_VERSION, "{} was built for LibTorch {}, this program for {}: build both again",
+                       kPlugin, torch, TORCH_VERSION);
   return *plugin_function<decltype(ordo_cuda_backend)>(plugin, "ordo_cuda_backend")();
 }
 
@@ -90,8 +98,12 @@ c10::Device start(cuda::Backend& backend, int index) {
   try {
     at::globalContext().lazyInitDevice(c10::kCUDA);
     backend.use(index);
+    // cuDNN's attention gives NaN gradients under a mask for some lengths (LibTorch 2.11): LibTorch chooses among its
+    // other kernels.
+    at::globalContext().setSDPUseCuDNN(false);
   } catch (const c10::Error& error) {
-    throw DeviceError(fmt::format("CUDA does not start on device {} ({}); set device: cpu to go on without it", index, first_line(error.what_without_backtrace())));
+    throw DeviceError(fmt::format("CUDA does not start on device {} ({}); set device: cpu to go on without it", index,
+                                  first_line(error.what_without_backtrace())));
   }
   cuda_side().backend = &backend;
   log::info("device: cuda:{} ({})", index, backend.describe(index));
@@ -126,8 +138,10 @@ std::optional<int> choose_device(const DeviceRequest& request, const DriverProbe
   if (request.kind == DeviceRequest::Kind::cpu || (!wants_cuda && !driver.usable())) return std::nullopt;
   require<DeviceError>(driver.usable(), "device: cuda was asked for, but {}; set device: cpu or auto", driver.why_not);
   const int index = request.index.value_or(0);
-  require<DeviceError>(index < driver.devices, "device: cuda:{} was asked for, but the NVIDIA driver shows {} GPU{} (cuda:0{})", index, driver.devices,
-                       driver.devices == 1 ? "" : "s", driver.devices == 1 ? "" : fmt::format(" to cuda:{}", driver.devices - 1));
+  require<DeviceError>(index < driver.devices,
+                       "device: cuda:{} was asked for, but the NVIDIA driver shows {} GPU{} (cuda:0{})", index,
+                       driver.devices, driver.devices == 1 ? "" : "s",
+                       driver.devices == 1 ? "" : fmt::format(" to cuda:{}", driver.devices - 1));
   return index;
 }
 
@@ -138,7 +152,8 @@ cuda::Backend& open_cuda_libraries(Binding binding) {
   open_libtorch_cuda(mode);
   cuda::Backend& backend = open_plugin(mode);
   require<DeviceError>(at::detail::getCUDAHooks().hasCUDART(),
-                       "CUDA was opened too late: LibTorch had already settled on the CPU in this process; this is a bug in Ordo (a tensor came before the device)");
+                       "CUDA was opened too late: LibTorch had already settled on the CPU in this process; this is a "
+                       "bug in Ordo (a tensor came before the device)");
   return backend;
 }
 
@@ -161,8 +176,10 @@ cuda::Backend* cuda_backend() { return cuda_side().backend; }
 std::string plugin_state() {
   const fs::path path = plugin_path();
   if (fs::exists(path)) return fmt::format("{} is there ({})", kPlugin, path.string());
-  return fmt::format("{} is not there (looked for {}): build the target ordo_cuda; its headers come with `pip install --no-deps -r scripts/requirements-cpu.txt`",
-                     kPlugin, path.string());
+  return fmt::format(
+      "{} is not there (looked for {}): build the target ordo_cuda; its headers come with `pip install --no-deps -r "
+      "scripts/requirements-cpu.txt`",
+      kPlugin, path.string());
 }
 
 }  // namespace ordo

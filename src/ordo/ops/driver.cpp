@@ -11,7 +11,7 @@ namespace ordo {
 
 namespace {
 
-constexpr int kLeastDriver = 13000;              // LibTorch's wheel is built for CUDA 13.0
+constexpr int kLeastDriver = 13000;  // LibTorch's wheel is built for CUDA 13.0
 // Values of the driver interface's CUresult.
 constexpr int kSuccess = 0, kStubLibrary = 34, kNoDevice = 100;
 
@@ -32,7 +32,8 @@ class DriverLibrary {
   std::string error_text(int code) const {
     const char* text = nullptr;
     const auto result = call("cuGetErrorString", code, &text);
-    return result == kSuccess && text != nullptr ? fmt::format("error {}, {}", code, text) : fmt::format("error {}", code);
+    return result == kSuccess && text != nullptr ? fmt::format("error {}, {}", code, text)
+                                                 : fmt::format("error {}", code);
   }
 
  private:
@@ -64,8 +65,10 @@ DriverProbe probe_driver() {
   } else if (*started != kSuccess) {
     probe.why_not = why_it_does_not_start(driver, *started);
   } else if (probe.version < kLeastDriver) {
-    probe.why_not = fmt::format("the NVIDIA driver is too old: it is for CUDA {}, LibTorch needs one for {} or newer (branch 580); update the driver",
-                                cuda_version_text(probe.version), cuda_version_text(kLeastDriver));
+    probe.why_not = fmt::format(
+        "the NVIDIA driver is too old: it is for CUDA {}, LibTorch needs one for {} or newer (branch 580); update the "
+        "driver",
+        cuda_version_text(probe.version), cuda_version_text(kLeastDriver));
   } else if (driver.call("cuDeviceGetCount", &probe.devices).value_or(kNoDevice) != kSuccess || probe.devices == 0) {
     probe.devices = 0;
     probe.why_not = "the NVIDIA driver sees no GPU" + hidden_by();

@@ -8,8 +8,9 @@
 namespace ordo {
 
 namespace {
-// Blocks up to this size stay in the heap for the next step instead of being mapped, zeroed by the kernel and unmapped each time; it is
-// also the largest threshold that glibc takes. Larger ones go back at once, so that memory is not hoarded.
+// Blocks up to this size stay in the heap for the next step instead of being mapped, zeroed by the kernel and unmapped
+// each time; it is also the largest threshold that glibc takes. Larger ones go back at once, so that memory is not
+// hoarded.
 constexpr int kPooledBlock = 32 << 20;
 // How much free memory at the heap's end is kept.
 constexpr int kKeptFree = 128 << 20;
