@@ -2,13 +2,13 @@
 // ordo eval RUN…: metrics of trained models over a whole split, at any lengths.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "options.h"
 #include "ordo/core/log.h"
 #include "ordo/core/text.h"
-#include "ordo/ops/autocast.h"
+#include "ordo/train/evaluate.h"
 #include "runs.h"
 
 namespace ordo::cli {
@@ -24,9 +24,7 @@ struct EvalOptions {
 
 struct EvalRow {
   std::string run, checkpoint;
-  int64_t length = 0;
-  std::optional<std::string> refused;
-  Evaluation evaluation;
+  EvalReport report;
 };
 
 Split split_of(const std::string& name) {
@@ -34,43 +32,33 @@ Split split_of(const std::string& name) {
   return name == "test" ? Split::test : Split::validation;
 }
 
-std::vector<int64_t> lengths_of(const EvalOptions& options, const RunConfig& config) {
-  if (!options.lengths.empty()) return options.lengths;
-  return config.evaluate.lengths.empty() ? std::vector<int64_t>{config.train.length} : config.evaluate.lengths;
-}
-
-EvalRow evaluate_at(TrainedModel& trained, const EvalOptions& options, int64_t length) {
-  EvalRow row{.run = trained.run, .checkpoint = trained.checkpoint.folder().filename().string(), .length = length};
-  row.refused = trained.parts.model->position().refuses_length(length);
-  if (row.refused) return row;
-  const auto& config = trained.config;
-  const int64_t batch = config.evaluate.batch_size > 0 ? config.evaluate.batch_size : rows_of(config.train);
-  log::progress(fmt::format("{}: {} at length {}", trained.run, options.split, length));
-  row.evaluation = trained.parts.task->evaluate(*trained.parts.model, {.split = split_of(options.split), .batch_size = batch, .length = length, .seed = config.seed(),
-                                                                       .training = false, .stride = options.stride > 0 ? options.stride : config.evaluate.stride});
-  log::progress("");
-  return row;
-}
-
 std::vector<EvalRow> evaluate_run(const std::string& run, const EvalOptions& options) {
   TrainedModel trained = open_model(run, options.checkpoint, options.overrides);
-  require<DataError>(trained.parts.task->has(split_of(options.split)), "{}: its data has no split '{}'", run, options.split);
+  EvaluateOptions asked = evaluate_options(trained.config, split_of(options.split));
+  require<DataError>(trained.parts.task->has(asked.split), "{}: its data has no {} split", run, options.split);
+  if (!options.lengths.empty()) asked.lengths = options.lengths;
+  if (options.stride > 0) asked.stride = options.stride;
+  for (const int64_t length : asked.lengths)
+    require<ConfigError>(asked.stride <= length, "--stride {} is larger than the length {}: tokens between windows would go unjudged", asked.stride, length);
+  log::progress(fmt::format("{}: evaluating the {} split", run, options.split));
   std::vector<EvalRow> rows;
-  for (const int64_t length : lengths_of(options, trained.config)) rows.push_back(evaluate_at(trained, options, length));
+  for (auto& report : evaluate_lengths(*trained.parts.task, *trained.parts.model, asked))
+    rows.push_back({run, trained.checkpoint.folder().filename().string(), std::move(report)});
+  log::progress("");
   return rows;
 }
 
 Json as_json(const std::vector<EvalRow>& rows, const std::string& split) {
   Json results = Json::array();
   for (const auto& row : rows) {
-    Json one{{"run", row.run}, {"checkpoint", row.checkpoint}, {"split", split}, {"length", row.length}};
-    if (row.refused) {
+    Json one{{"run", row.run}, {"checkpoint", row.checkpoint}, {"split", split}, {"length", row.report.length}};
+    if (!row.report.refused.empty()) {
       one["metrics"] = nullptr;
-      one["refused"] = *row.refused;
+      one["refused"] = row.report.refused;
     } else {
-      one["protocol"] = row.evaluation.protocol;
-      one["metrics"] = Json(row.evaluation.metrics);
-      one["tokens"] = row.evaluation.tokens;
+      one["protocol"] = row.report.evaluation.protocol;
+      one["metrics"] = Json(row.report.evaluation.metrics);
+      one["tokens"] = row.report.evaluation.tokens;
     }
     results.push_back(std::move(one));
   }
@@ -89,9 +77,9 @@ void print_table(const std::vector<EvalRow>& rows, const std::string& split) {
   };
   for (const auto& known : {"loss", "perplexity", "accuracy"})
     for (const auto& row : rows)
-      if (row.evaluation.metrics.contains(known)) add(known);
+      if (row.report.evaluation.metrics.contains(known)) add(known);
   for (const auto& row : rows)
-    for (const auto& [name, value] : row.evaluation.metrics) add(name);
+    for (const auto& [name, value] : row.report.evaluation.metrics) add(name);
 
   Words header{"run", "checkpoint", "length"};
   header.insert(header.end(), metrics.begin(), metrics.end());
@@ -100,15 +88,15 @@ void print_table(const std::vector<EvalRow>& rows, const std::string& split) {
   Words refusals;
   std::string protocol;
   for (const auto& row : rows) {
-    Words cells{row.run, row.checkpoint, std::to_string(row.length)};
+    Words cells{row.run, row.checkpoint, std::to_string(row.report.length)};
     for (const auto& name : metrics) {
-      const auto found = row.evaluation.metrics.find(name);
-      cells.push_back(found == row.evaluation.metrics.end() ? "-" : metric_text(name, found->second));
+      const auto found = row.report.evaluation.metrics.find(name);
+      cells.push_back(found == row.report.evaluation.metrics.end() ? "-" : metric_text(name, found->second));
     }
-    cells.push_back(row.refused ? "-" : fmt::format("{:.0f}", row.evaluation.tokens));
+    cells.push_back(!row.report.refused.empty() ? "-" : fmt::format("{:.0f}", row.report.evaluation.tokens));
     table.row(cells);
-    if (row.refused) refusals.push_back(fmt::format("{} at length {}: {}", row.run, row.length, *row.refused));
-    else protocol = row.evaluation.protocol;
+    if (!row.report.refused.empty()) refusals.push_back(fmt::format("{} at length {}: {}", row.run, row.report.length, row.report.refused));
+    else protocol = row.report.evaluation.protocol;
   }
   print(table.text());
   if (!protocol.empty()) print(fmt::format("\nover the whole {} split, {} windows\n", split, protocol == "non_overlapping" ? "non-overlapping" : protocol));

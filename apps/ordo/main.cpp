@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <csignal>
+#include <filesystem>
 #include <new>
 
 #include "command.h"
@@ -53,6 +54,8 @@ int guarded(const Words& words) {
     return code;
   } catch (const Error& error) {
     return failed(error.exit_code(), error.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    return failed(1, error.what());
   } catch (const c10::OutOfMemoryError& error) {
     return out_of_memory(first_line(error.what_without_backtrace()));
   } catch (const std::bad_alloc&) {

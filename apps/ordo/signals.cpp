@@ -16,13 +16,17 @@ std::atomic<bool> stop_asked{false};
 std::atomic<int> arrived{0};
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free, "a signal handler takes no lock");
 
+void tell(std::string_view text) {
+  [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
 // Only calls that POSIX allows in a handler.
 void on_signal(int signal) {
   if (signal == SIGINT && arrived.load() == SIGINT) {
-    constexpr std::string_view kText = "\ninterrupted again: stopped at once\n";
-    [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, kText.data(), kText.size());
+    tell("\ninterrupted again: stopped at once\n");
     ::_exit(kInterrupted);
   }
+  if (!stop_asked.load()) tell("\nstopping: this step is finished and a checkpoint written; interrupt again (Ctrl-C) to quit at once\n");
   arrived = signal;
   stop_asked = true;
 }

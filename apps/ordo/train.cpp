@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// ordo train CONFIG: opens the run folder, goes on from its newest checkpoint, trains, and tells how it ended.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "options.h"
+#include "ordo/core/errors.h"
+#include "ordo/core/files.h"
+#include "ordo/core/log.h"
+#include "ordo/core/text.h"
+#include "ordo/ops/device.h"
+#include "ordo/train/console.h"
+#include "ordo/train/drift.h"
+#include "ordo/train/jsonl.h"
+#include "ordo/train/tensorboard.h"
+#include "runs.h"
+#include "signals.h"
+
+namespace ordo::cli {
+namespace {
+
+struct TrainOptions {
+  std::string file, resume = "auto";
+  std::optional<std::string> run;
+  Words overrides;
+  bool force = false, quiet = false;
+};
+
+fs::path make_run_folder(const TrainOptions& o, const RunConfig& config) {
+  const fs::path run = o.run ? fs::path(*o.run) : fs::path("runs") / config.name;
+  std::error_code failed;
+  fs::create_directories(run, failed);
+  require<CheckpointError>(!failed, "cannot make the run folder {}: {}; give another one with --run DIR", run.string(), failed.message());
+  return run;
+}
+
+// Where the run starts: nothing means from the first weights.
+std::optional<Checkpoint> starting_point(const TrainOptions& o, const fs::path& run) {
+  const auto saved = list_checkpoints(run);
+  if (o.resume == "auto") {
+    auto newest = newest_valid(run);
+    require<CheckpointError>(newest || saved.empty(), "none of the {} checkpoint(s) in {} verifies, so there is nothing to go on from; start anew with another --run DIR",
+                             saved.size(), run.string());
+    return newest;
+  }
+  if (o.resume == "never") {
+    require<ConfigError>(saved.empty(), "--resume never, but {} holds checkpoints of an earlier run (up to step {}), which would be mixed with the new ones; "
+                                        "give another --run DIR, or remove that folder", run.string(), saved.empty() ? 0 : saved.back());
+    return std::nullopt;
+  }
+  std::optional<Checkpoint> given;
+  given.emplace(resolve_checkpoint(o.resume, "last"));
+  require<ConfigError>(saved.empty() || saved.back() <= given->step(), "--resume {} is of step {}, but {} already holds step {}; give another --run DIR", o.resume,
+                       given->step(), run.string(), saved.empty() ? 0 : saved.back());
+  return given;
+}
+
+// What the last evaluation gave, for the table at the end.
+class LastEvaluation final : public Observer {
+ public:
+  void evaluated(const EvalReport& report) override {
+    if (!reports_.empty() && reports_.front().step != report.step) reports_.clear();
+    reports_.push_back(report);
+  }
+  std::string table() const {
+    Table table({"split", "length", "loss", "perplexity", "accuracy", "tokens"});
+    for (const auto& report : reports_) {
+      const auto& metrics = report.evaluation.metrics;
+      const auto cell = [&](const char* name, double times, const char* unit) {
+        const auto found = metrics.find(name);
+        return found == metrics.end() ? std::string("-") : fmt::format("{:.{}f}{}", times * found->second, times == 1.0 ? 4 : 1, unit);
+      };
+      table.row({split_name(report.split), std::to_string(report.length), cell("loss", 1.0, ""), cell("perplexity", 1.0, ""), cell("accuracy", 100.0, "%"),
+                 report.refused.empty() ? fmt::format("{:.0f}", report.evaluation.tokens) : "refused"});
+    }
+    return reports_.empty() ? "" : table.text();
+  }
+
+ private:
+  std::vector<EvalReport> reports_;
+};
+
+int tell_end(const RunReport& report, const fs::path& run, const LastEvaluation& evaluation) {
+  if (report.end == RunReport::End::stopped_by_signal) {
+    log::info("stopped by {} after step {} of {}; the same command goes on from {}", stop_signal(), report.step, report.steps, report.last_checkpoint.string());
+    return kStopped;
+  }
+  print(evaluation.table());
+  print(fmt::format("run: {}\n", run.string()));
+  return kDone;
+}
+
+int train_in(const fs::path& run, const TrainOptions& o, const RunConfig& config, c10::Device device, const std::atomic<bool>& stop) {
+  const FolderLock lock(run);
+  log::to_file(run / "log.txt");
+  const auto start = starting_point(o, run);
+  if (start) check_drift(start->config(), config, o.force);
+  else trim_metrics(run / kMetricsFile, 0);
+
+  const Assembly parts = assemble(config, device, start ? start->tokenizer() : fs::path());
+  Console console;
+  JsonLines lines(run);
+  TensorBoard board(run);
+  LastEvaluation evaluation;
+  Trainer trainer(config, {.task = parts.task, .model = parts.model, .device = device, .run = run, .observers = {&console, &lines, &board, &evaluation},
+                           .stop = &stop, .force = o.force});
+  if (start) trainer.restore(*start);
+  return tell_end(trainer.run(), run, evaluation);
+}
+
+}  // namespace
+
+int train(const Words& words) {
+  TrainOptions o;
+  Options options("train", "Train a model; goes on from the newest checkpoint of its run folder by itself.");
+  options.positional("CONFIG", o.file, "a config file");
+  options.text("--run", o.run, "DIR", "the run folder (runs/NAME under the current folder)");
+  options.text("--resume", o.resume, "auto|never|PATH", "go on from the folder's newest checkpoint (auto), from none, or from a given run or checkpoint");
+  options.flag("--force", o.force, "go on although the config or the data differ from the checkpoint's in a way that would be refused");
+  options.flag("-q,--quiet", o.quiet, "only warnings and the result");
+  options.overrides(o.overrides);
+  if (!options.parse(words)) return kDone;
+
+  const std::atomic<bool>& stop = stop_on_signals();
+  if (o.quiet) log::set_level(log::Level::warning);
+  const RunConfig config = load_subject(o.file, o.overrides).config;
+  const c10::Device device = open_device(config.device);
+  return train_in(make_run_folder(o, config), o, config, device, stop);
+}
+
+}  // namespace ordo::cli

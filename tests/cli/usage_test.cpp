@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the program takes wrong words, what its help says, and that what it prints can be read by programs.
+#include "support/catch.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "ordo/core/json.h"
+#include "support/program.h"
+
+namespace ordo::test {
+namespace {
+
+const std::string kConfigs = std::string(ORDO_SOURCE_DIR) + "/configs/";
+const Arguments kCommands{"train", "eval", "generate", "check", "config", "list", "bench", "replay", "doctor", "help"};
+
+bool plain_text(const std::string& text) {
+  return std::none_of(text.begin(), text.end(), [](unsigned char c) { return (c < 0x20 && c != '\n') || c == 0x7F; });
+}
+
+}  // namespace
+
+TEST_CASE("wrong words on the command line end in exit 2 and one line that says what to do", "[cli]") {
+  struct Misuse {
+    Arguments words;
+    std::string told;
+  };
+  const std::string tiny = kConfigs + "tiny.yaml";
+  const std::vector<Misuse> misuses{
+      {{"trian"}, "did you mean 'train'"},
+      {{"--tain"}, "unknown option"},
+      {{"train"}, "CONFIG"},
+      {{"train", "nowhere.yaml"}, "nowhere.yaml"},
+      {{"train", ORDO_SOURCE_DIR}, "config.yaml"},
+      {{"train", tiny, "extra"}, "unexpected argument 'extra'"},
+      {{"train", tiny, "--rnu", "x"}, "did you mean '--run'"},
+      {{"train", tiny, "--run"}, "--run"},
+      {{"train", tiny, "train.stepz=1"}, "train.stepz"},
+      {{"train", tiny, "--resume", "nowhere"}, "nowhere"},
+      {{"eval"}, "RUN"},
+      {{"eval", "x", "--lengths", "64,abc"}, "'abc'"},
+      {{"eval", "x", "--lengths", "064"}, "'064'"},
+      {{"eval", "x", "--lengths", ""}, "--lengths"},
+      {{"eval", "x", "--split", "tset"}, "did you mean 'test'"},
+      {{"generate", "x"}, "--prompt"},
+      {{"generate", "x", "--prompt", ""}, "empty"},
+      {{"generate", "x", "--prompt", "a", "--temperature", "nan"}, "'nan'"},
+      {{"generate", "x", "--prompt", "a", "--temperature", "inf"}, "'inf'"},
+      {{"generate", "x", "--prompt", "a", "--temperature", "1e400"}, "'1e400'"},
+      {{"generate", "x", "--prompt", "a", "--temperature", "0"}, "'0'"},
+      {{"generate", "x", "--prompt", "a", "--top-p", "1.5"}, "'1.5'"},
+      {{"generate", "x", "--prompt", "a", "--top-k", "-1"}, "'-1'"},
+      {{"generate", "x", "--prompt", "a", "--top-k", "010"}, "'010'"},
+      {{"generate", "x", "--prompt", "a", "--max-new-tokens", "9223372036854775808"}, "9223372036854775808"},
+      {{"generate", "x", "--prompt", "a", "--seed", "1.5"}, "'1.5'"},
+      {{"generate", "x", "--prompt", "a", "--greedy", "--top-k", "5"}, "contradict"},
+      {{"generate", "x", "--prompt", "a", "--greedy=maybe"}, "greedy"},
+      {{"list"}, "KINDS"},
+      {{"list", "postions"}, "did you mean 'positions'"},
+      {{"list", "tasks", "--kernels"}, "positions"},
+      {{"config"}, ""},
+      {{"config", "shwo", tiny}, "did you mean 'show'"},
+      {{"config", "diff", tiny}, "B"},
+      {{"bench"}, "--case"},
+      {{"bench", "--case", "gpt2-is"}, "gpt2ish"},
+      {{"bench", "--case", "gpt2ish", "--threads", "0"}, "'0'"},
+      {{"bench", tiny, "--dtype", "bf16"}, "train.precision"},
+      {{"help", "trane"}, "did you mean 'train'"},
+      {{"help", "model.postion"}, "model.position"},
+  };
+  for (const auto& misuse : misuses) {
+    std::string shown;
+    for (const auto& word : misuse.words) shown += word + " ";
+    const Outcome outcome = run_ordo(misuse.words);
+    INFO("ordo " << shown << "\nexit " << outcome.code << "\n" << outcome.err);
+    if (misuse.words == Arguments{"config"}) {   // asks for nothing: shown what there is
+      CHECK(outcome.code == 0);
+      continue;
+    }
+    CHECK((outcome.code == 2 || outcome.code == 3 || outcome.code == 4));
+    CHECK(outcome.err.find("error: ") == 0);
+    CHECK(outcome.err.find(misuse.told) != std::string::npos);
+    CHECK(outcome.out.empty());
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') <= 3);   // a config's message shows the line too
+  }
+}
+
+TEST_CASE("every command explains itself", "[cli]") {
+  const Outcome overview = run_ordo({"--help"});
+  CHECK(overview.code == 0);
+  CHECK(run_ordo({}).out == overview.out);
+  for (const auto& command : kCommands) {
+    CHECK(overview.out.find("  " + command + " ") != std::string::npos);
+    const Outcome help = run_ordo({command, "--help"});
+    INFO(command << help.out << help.err);
+    CHECK(help.code == 0);
+    CHECK(help.err.empty());
+    CHECK(help.out.find("ordo " + command) != std::string::npos);
+    if (command != "help" && command != "config") CHECK(run_ordo({"help", command}).out == help.out);
+  }
+}
+
+TEST_CASE("the manual knows every path of a config, and pages", "[cli]") {
+  const Outcome rope = run_ordo({"help", "model.position.rope"});
+  CHECK(rope.code == 0);
+  CHECK(rope.out.find("theta") != std::string::npos);
+  for (const auto* page : {"overrides", "exit-codes", "run-folder", "signals", "train", "model.attention", "train.optimizer.adamw"}) {
+    INFO(page);
+    CHECK(run_ordo({"help", page}).code == 0);
+  }
+  CHECK(run_ordo({"help", "--paths"}).out.find("model.position.rope\n") != std::string::npos);
+}
+
+TEST_CASE("the version is told", "[cli]") {
+  const Outcome outcome = run_ordo({"--version"});
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.starts_with("ordo 0."));
+}
+
+TEST_CASE("--json prints exactly one JSON document on stdout", "[cli]") {
+  const std::string tiny = kConfigs + "tiny.yaml";
+  const std::vector<Arguments> commands{{"list", "positions", "--json"},       {"list", "positions", "--kernels", "--json"}, {"list", "caches", "--json"},
+                                        {"config", "show", tiny, "--json"},    {"config", "schema", "--json"},               {"config", "diff", tiny, kConfigs + "quickstart.yaml", "--json"},
+                                        {"check", tiny, "--json"},             {"check", tiny, "--step", "--json"},          {"doctor", "--json"}};
+  for (const auto& words : commands) {
+    const Outcome outcome = run_ordo(words);
+    INFO(words[0] << " " << words[1] << "\n" << outcome.out << outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK_NOTHROW(parse_json(outcome.out, "stdout"));
+  }
+}
+
+TEST_CASE("off a terminal nothing holds a control character", "[cli]") {
+  const std::string tiny = kConfigs + "tiny.yaml";
+  const Scratch scratch;
+  for (const Arguments& words : {Arguments{"train", tiny, "train.steps=3", "--run", (scratch / "run").string()}, Arguments{"check", tiny}, Arguments{"doctor"}, Arguments{"--help"}}) {
+    const Outcome outcome = run_ordo(words, {.environment = {"TERM=xterm-256color"}});
+    INFO(outcome.out << outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK(plain_text(outcome.out));
+    CHECK(plain_text(outcome.err));
+  }
+}
+
+TEST_CASE("list names each kind, and which encodings work under which kernels", "[cli]") {
+  const Outcome positions = run_ordo({"list", "positions"});
+  for (const auto* kind : {"none", "sinusoidal", "learned", "rope", "alibi"}) CHECK(positions.out.find(kind) != std::string::npos);
+  const Outcome pairs = run_ordo({"list", "positions", "--kernels"});
+  CHECK(pairs.out.find("tiled") != std::string::npos);
+  for (const auto* kinds : {"kernels", "models", "tasks", "tokenizers", "sources", "optimizers", "schedules", "recompute", "caches"}) CHECK(run_ordo({"list", kinds}).code == 0);
+}
+
+TEST_CASE("config show says where each value came from, and reads back to itself", "[cli]") {
+  const Scratch scratch;
+  const Outcome shown = run_ordo({"config", "show", kConfigs + "tiny.yaml", "train.steps=7"});
+  CHECK(shown.out.find("tiny.yaml:") != std::string::npos);
+  CHECK(shown.out.find("command line") != std::string::npos);
+  const auto file = scratch.write("tiny.yaml", shown.out);
+  const Outcome same = run_ordo({"config", "diff", file.string(), kConfigs + "tiny.yaml"});
+  INFO(same.out << same.err);
+  CHECK(same.out.find("train.steps") != std::string::npos);
+  CHECK(std::count(same.out.begin(), same.out.end(), '\n') == 2);          // the header and that one key
+  CHECK(run_ordo({"config", "diff", file.string(), file.string()}).out == "no difference\n");
+}
+
+TEST_CASE("a result that cannot be written is an error, a reader that has left is none", "[cli]") {
+  const std::string program = ordo_program().string();
+  const Outcome full = run_program("/usr/bin/env", {"bash", "-c", program + " list positions > /dev/full"});
+  CHECK(full.code == 1);
+  CHECK(full.err.find("standard output") != std::string::npos);
+  CHECK(run_program("/usr/bin/env", {"bash", "-c", "set -o pipefail; " + program + " help --paths | head -n 1"}).code == 0);
+}
+
+TEST_CASE("a device that is not there ends in one sentence and exit 6", "[cli]") {
+  const Outcome outcome = run_ordo({"check", kConfigs + "tiny.yaml", "device=cuda:7"});
+  CHECK(outcome.code == 6);
+  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+}
+
+}  // namespace ordo::test

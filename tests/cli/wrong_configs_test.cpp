@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every mistake that people make in a config ends in exit 2, the place of the mistake, and what to do about it.
+#include "support/catch.h"
+
+#include <cstring>
+
+#include "ordo/core/errors.h"
+#include "ordo/models/model.h"
+#include "ordo/tasks/task.h"
+#include "ordo/train/run_config.h"
+#include "support/program.h"
+
+namespace ordo::test {
+namespace {
+
+constexpr std::string_view kRight = R"(task:
+  kind: language_modeling
+  tokenizer: char
+  data: {generate: {kind: chase, sentences: 20, held_out: 5}}
+model:
+  kind: decoder
+  dim: 32
+  layers: 2
+  attention: {heads: 2}
+  position: rope
+train:
+  steps: 2
+  batch_size: 2
+  length: 16
+)";
+
+struct Wrong {
+  std::string_view found, replaced;               // the mistake: this part of the right config becomes that one
+  std::string_view place;                         // line:column, or "command line"
+  std::vector<std::string_view> words;            // what the message must say
+  std::vector<std::string> overrides = {};
+};
+
+// A config with the mistake in it; `found` empty: `replaced` is the whole text.
+std::string text_of(const Wrong& wrong) {
+  if (wrong.found.empty() && wrong.overrides.empty()) return std::string(wrong.replaced);
+  std::string text(kRight);
+  if (wrong.found.empty()) return text;
+  const size_t at = text.find(wrong.found);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, wrong.found.size(), wrong.replaced);
+}
+
+const std::vector<Wrong>& wrong_configs() {
+  static const std::vector<Wrong> kWrong{
+      // names
+      {"dim: 32", "dmi: 32", "7:3", {"unknown key 'dmi'", "dim"}},
+      {"model:", "modle:", "5:1", {"unknown key 'modle'", "model"}},
+      {"heads: 2", "haeds: 2", "9:15", {"'haeds'", "heads"}},
+      {"dim: 32", "dim: 32\n  dim: 64", "8:3", {"'dim'", "twice"}},
+      {"position: rope", "position: rpoe", "10:13", {"rpoe", "rope"}},
+      {"position: rope", "position: {kind: alibi, theta: 5}", "10:27", {"theta", "alibi"}},
+      {"position: rope", "position: {theta: 5}", "10:13", {"kind"}},
+      {"kind: decoder", "kind: decodre", "6:9", {"decodre", "decoder"}},
+      {"kind: language_modeling", "kind: langauge_modeling", "2:9", {"langauge_modeling", "language_modeling"}},
+      {"tokenizer: char", "tokenizer: chars", "3:14", {"chars", "char"}},
+      {"kind: chase", "kind: chess", "4:27", {"chess", "chase"}},
+      {"steps: 2", "steps: 2\n  optimizer: adamv", "13:14", {"adamv", "adamw"}},
+      {"steps: 2", "steps: 2\n  schedule: cosinus", "13:13", {"cosinus", "cosine"}},
+      {"steps: 2", "steps: 2\n  recompute: block", "13:14", {"block", "blocks"}},
+      {"steps: 2", "steps: 2\n  precision: fp8", "13:14", {"fp8", "fp32", "bf16"}},
+      {"steps: 2", "steps: 2\n  on_nonfinite: ignore", "13:17", {"ignore", "skip", "rollback"}},
+      {"heads: 2", "heads: 2, kernel: flesh", "9:33", {"flesh", "sdpa"}},
+      {"dim: 32", "dim: 32\n  norm: {kind: batch}", "8:16", {"batch", "layer", "rms"}},
+      {"dim: 32", "dim: 32\n  norm: {placement: before}", "8:21", {"before", "pre"}},
+      {"dim: 32", "dim: 32\n  feed_forward: {activation: swish}", "8:30", {"swish", "silu"}},
+      // what must be there
+      {"model:\n  kind: decoder\n  dim: 32\n  layers: 2\n  attention: {heads: 2}\n  position: rope\n", "", "1:1", {"missing", "model"}},
+      {"  length: 16\n", "", "11:1", {"missing", "length"}},
+      {"  kind: language_modeling\n", "", "2:3", {"kind"}},
+      {"  dim: 32\n", "", "5:1", {"dim"}},
+      {"{heads: 2}", "{kv_heads: 2}", "9:", {"heads"}},
+      {"", "", "1:1", {"empty"}},
+      // types
+      {"dim: 32", "dim: wide", "7:8", {"wide", "number"}},
+      {"dim: 32", "dim: 32.5", "7:8", {"32.5", "whole"}},
+      {"dim: 32", "dim: \"32\"", "7:8", {"32"}},
+      {"dim: 32", "dim: 010", "7:8", {"010", "zero"}},
+      {"dim: 32", "dim: 9223372036854775808", "7:8", {"9223372036854775808"}},
+      {"dim: 32", "dim: [32]", "7:8", {"dim", "list"}},
+      {"dim: 32", "dim:", "7:3", {"dim"}},
+      {"dim: 32", "dim: 32\n  bias: no", "8:9", {"no", "true", "false"}},
+      {"dim: 32", "dim: 32\n  bias: 1", "8:9", {"1", "true", "false"}},
+      {"dim: 32", "dim: 32\n  dropout: nan", "8:12", {"nan"}},
+      {"dim: 32", "dim: 32\n  dropout: .inf", "8:12", {".inf"}},
+      {"steps: 2", "steps: 2\n  clip: 1e400", "13:9", {"1e400"}},
+      {"attention: {heads: 2}", "attention: 2", "9:14", {"attention", "map"}},
+      {"steps: 2", "steps: 5 parsecs", "12:10", {"parsecs", "steps", "epochs", "tokens"}},
+      {"steps: 2", "steps: 2\n  recompute: {kind: budget, memory: 4 XB}", "13:37", {"XB", "GB"}},
+      // ranges
+      {"dim: 32", "dim: 0", "7:8", {"dim", "0"}},
+      {"layers: 2", "layers: -2", "8:11", {"-2"}},
+      {"dim: 32", "dim: 32\n  dropout: 1.5", "8:12", {"1.5", "1"}},
+      {"steps: 2", "steps: 0", "12:10", {"0"}},
+      {"steps: 2", "steps: 2\n  accumulate: 0", "13:15", {"0", "1"}},
+      {"steps: 2", "steps: 2\n  ema: 1", "13:8", {"1"}},
+      {"steps: 2", "steps: 2\n  optimizer: {kind: adamw, lr: -1}", "13:32", {"-1"}},
+      {"steps: 2", "steps: 2\n  optimizer: {kind: adamw, betas: [1.2, 0.9]}", "13:", {"1.2"}},
+      {"position: rope", "position: {kind: rope, theta: 0}", "10:33", {"theta", "0"}},
+      {"task:", "seed: -1\ntask:", "1:7", {"seed", "-1"}},
+      {"task:", "checkpoint: {keep: 0}\ntask:", "1:20", {"keep", "0"}},
+      // two keys that cannot hold together
+      {"heads: 2", "heads: 3", "9:15", {"model.dim", "model.attention.heads", "32", "3"}},
+      {"heads: 2", "heads: 2, kv_heads: 3", "9:25", {"model.attention.heads", "model.attention.kv_heads"}},
+      {"batch_size: 2", "batch_size: 2\n  batch_tokens: 64", "14:3", {"train.batch_size", "train.batch_tokens"}},
+      {"  batch_size: 2\n", "", "11:1", {"train.batch_size", "train.batch_tokens"}},
+      {"batch_size: 2", "batch_tokens: 8", "13:3", {"train.batch_tokens", "train.length"}},
+      {"task:", "evaluate: {stride: 32}\ntask:", "1:12", {"evaluate.stride", "32", "16"}},
+      {"steps: 2", "steps: 2\n  early_stop: {patience: 3}", "13:3", {"train.early_stop", "evaluate.every"}},
+      {"steps: 2", "steps: 2\n  on_nonfinite: rollback", "13:3", {"train.on_nonfinite", "checkpoint.every"}},
+      {"task:", "checkpoint: {best: loss}\ntask:", "1:14", {"loss", "validation.loss"}},
+      {"task:", "device: gpu\ntask:", "1:1", {"gpu", "cuda"}},
+      {"task:", "device: cuda:x\ntask:", "1:1", {"cuda:x", "cuda:N"}},
+      {"task:", "name: a/b\ntask:", "1:1", {"a/b"}},
+      {"held_out: 5}", "held_out: 5}, train: input.txt", "2:9", {"task.data.generate", "task.data.train"}},
+      {"data: {generate: {kind: chase, sentences: 20, held_out: 5}}", "data: {}", "2:9", {"task.data.train", "missing"}},
+      {"tokenizer: char\n  ", "", "2:9", {"task.tokenizer"}},
+      {"position: rope", "position: {kind: learned, max_positions: 8}", "10:20", {"max_positions", "8", "16"}},
+      {"position: rope", "position: {kind: rope, rotary_dim: 7}", "10:", {"7"}},
+      // YAML itself
+      {"  dim: 32", "\tdim: 32", "7:1", {"tab"}},
+      {"{heads: 2}", "{heads: 2", "", {"9"}},
+      {"  length: 16\n", "  length: 16\n---\nname: x\n", "15:1", {"second document"}},
+      {"", "- a\n- b\n", "1:1", {"list"}},
+      {"", "just words\n", "1:1", {"just words"}},
+      {"dim: 32", "dim: &a [*a]", "7:12", {"alias"}},
+      {"task:", "include: nowhere.yaml\ntask:", "1:10", {"nowhere.yaml"}},
+      // the command line
+      {"", "", "command line", {"train.lerning_rate", "train"}, {"train.lerning_rate=1"}},
+      {"", "", "command line", {"model.dim", "wide"}, {"model.dim=wide"}},
+      {"", "", "command line", {"model.position", "rpoe", "rope"}, {"model.position.kind=rpoe"}},
+      {"", "", "command line", {"model.position"}, {"model.position.5.theta=1"}},
+      {"", "", "command line", {"train.optimizer.lr", "nan"}, {"train.optimizer.lr=nan"}},
+      {"", "", "command line", {"model.attention.heads", "7"}, {"model.attention.heads=7"}},
+      {"", "", "command line", {"[1, 2"}, {"evaluate.lengths=[1, 2"}},
+  };
+  return kWrong;
+}
+
+// Reads a config as `ordo check` does, and assembles task and model: the refusal, or "" when all was well.
+std::string refusal(const std::string& text, const std::vector<std::string>& overrides) {
+  try {
+    const RunConfig config = load_run_config_text(text, "wrong.yaml", overrides).config;
+    const auto task = tasks().build(config.task, {.seed = config.seed()});
+    models().build(config.model, task->complete({.max_length = config.train.length, .seed = config.seed()}));
+    return "";
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the right config is right, so that each refusal below is for its own mistake", "[cli]") { CHECK(refusal(std::string(kRight), {}).empty()); }
+
+TEST_CASE("each wrong config is refused with its place and what is wrong", "[cli]") {
+  CHECK(wrong_configs().size() >= 60);
+  for (const auto& wrong : wrong_configs()) {
+    const std::string message = refusal(text_of(wrong), wrong.overrides);
+    INFO("mistake: " << wrong.replaced << (wrong.overrides.empty() ? "" : wrong.overrides.front()) << "\nmessage: " << message);
+    const std::string place = wrong.place == "command line" ? "command line" : "wrong.yaml:" + std::string(wrong.place);
+    CHECK(message.find(place) != std::string::npos);
+    for (const auto word : wrong.words) {
+      INFO("must say: " << word);
+      CHECK(message.find(word) != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("the program ends a wrong config with exit 2, the message on stderr and nothing on stdout", "[cli]") {
+  const Scratch scratch;
+  size_t tried = 0;
+  for (size_t i = 0; i < wrong_configs().size(); i += 9) {                 // a sample: each takes the program's start
+    const auto& wrong = wrong_configs()[i];
+    const auto file = scratch.write("wrong.yaml", text_of(wrong));
+    Arguments words{"check", file.string()};
+    words.insert(words.end(), wrong.overrides.begin(), wrong.overrides.end());
+    const Outcome outcome = run_ordo(words);
+    INFO(outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.out.empty());
+    CHECK(outcome.err.find("error: ") == 0);
+    CHECK(outcome.err.find(wrong.place == "command line" ? std::string("command line") : file.string() + ":" + std::string(wrong.place)) != std::string::npos);
+    ++tried;
+  }
+  CHECK(tried >= 9);
+}
+
+TEST_CASE("all mistakes of a file are reported together", "[cli]") {
+  const std::string text = "task: {kind: language_modeling, tokenizer: char, data: {generate: chase}}\nmodel: {kind: decoder, dmi: 3, layers: x}\n"
+                           "train: {steps: 0, length: 16, batch_size: 2}\n";
+  const std::string message = refusal(text, {});
+  for (const auto* place : {"wrong.yaml:2:", "'dmi'", "'x'", "wrong.yaml:3:"}) {
+    INFO(message);
+    CHECK(message.find(place) != std::string::npos);
+  }
+}
+
+}  // namespace ordo::test
