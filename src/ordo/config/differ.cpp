@@ -11,7 +11,8 @@ namespace {
 
 bool is_leaf(const Json& value) {
   if (value.is_object()) return value.empty();
-  return !value.is_array() || std::none_of(value.begin(), value.end(), [](const Json& item) { return item.is_structured(); });
+  return !value.is_array() ||
+         std::none_of(value.begin(), value.end(), [](const Json& item) { return item.is_structured(); });
 }
 
 // Leaves in the order in which they are written; a list of scalars is one leaf.

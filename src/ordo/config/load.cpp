@@ -17,8 +17,8 @@ namespace ordo {
 
 namespace {
 
-constexpr std::uintmax_t kLargestConfig = 10'000'000;   // bytes
-constexpr size_t kMostFiles = 100;                      // of one config, with all it includes
+constexpr std::uintmax_t kLargestConfig = 10'000'000;  // bytes
+constexpr size_t kMostFiles = 100;                     // of one config, with all it includes
 
 std::string similar_file(const fs::path& file) {
   std::vector<std::string> names;
@@ -35,10 +35,12 @@ std::string similar_file(const fs::path& file) {
 std::string read_config_file(const fs::path& file) {
   std::error_code ignored;
   const auto status = fs::status(file, ignored);
-  require<ConfigError>(fs::exists(status) || status.type() == fs::file_type::none || status.type() == fs::file_type::unknown,
-                       "there is no file {}{}", file.string(), similar_file(file));
+  require<ConfigError>(
+      fs::exists(status) || status.type() == fs::file_type::none || status.type() == fs::file_type::unknown,
+      "there is no file {}{}", file.string(), similar_file(file));
   require<ConfigError>(!fs::is_directory(status), "{} is a folder; a config is a YAML file", file.string());
-  require<ConfigError>(!fs::is_character_file(status) && !fs::is_block_file(status), "{} is a device; a config is a YAML file", file.string());
+  require<ConfigError>(!fs::is_character_file(status) && !fs::is_block_file(status),
+                       "{} is a device; a config is a YAML file", file.string());
   const auto size = fs::is_regular_file(status) ? fs::file_size(file, ignored) : 0;
   std::string text;
   try {
@@ -46,7 +48,8 @@ std::string read_config_file(const fs::path& file) {
   } catch (const DataError& error) {
     throw ConfigError(error.what());
   }
-  require<ConfigError>(size <= kLargestConfig && text.size() <= kLargestConfig, "{} is larger than 10 MB; that is no config", file.string());
+  require<ConfigError>(size <= kLargestConfig && text.size() <= kLargestConfig,
+                       "{} is larger than 10 MB; that is no config", file.string());
   return plain_lines(std::move(text));
 }
 
@@ -81,11 +84,12 @@ class TreeLoader {
     if (parsed->kind == Node::Kind::map) parsed->source = {name, 1, 1};
     return with_included(std::move(*parsed), name);
   }
-  bool broken() const { return broken_; }   // some text is no YAML: what it would have set is unknown
+  bool broken() const { return broken_; }  // some text is no YAML: what it would have set is unknown
 
  private:
   Node with_included(Node tree, const std::string& name) {
-    const auto item = std::find_if(tree.items.begin(), tree.items.end(), [](const auto& i) { return i.key == "include"; });
+    const auto item =
+        std::find_if(tree.items.begin(), tree.items.end(), [](const auto& i) { return i.key == "include"; });
     if (tree.kind != Node::Kind::map || item == tree.items.end()) return tree;
     const Node wanted = std::move(item->value);
     tree.items.erase(item);
@@ -112,7 +116,8 @@ class TreeLoader {
     try {
       const Node tree = file(path);
       if (broken_) return;
-      if (tree.kind != Node::Kind::map && tree.kind != Node::Kind::null) return failed(name, fmt::format("{} is no map of keys", path.string()), "");
+      if (tree.kind != Node::Kind::map && tree.kind != Node::Kind::null)
+        return failed(name, fmt::format("{} is no map of keys", path.string()), "");
       if (tree.kind == Node::Kind::map) merge(base, tree);
     } catch (const ConfigError& error) {
       failed(name, error.what(), "paths are relative to the file that includes");
@@ -125,18 +130,18 @@ class TreeLoader {
 
   Problems& problems_;
   Folders& folders_;
-  std::vector<fs::path> open_;   // the files that are being read, each included by the one before
+  std::vector<fs::path> open_;  // the files that are being read, each included by the one before
   size_t files_ = 0, nodes_ = 0;
   bool broken_ = false;
 };
 
-Sources load_tree(const std::function<Node(TreeLoader&)>& read, const std::string& name, const Walk& walk, const LoadOptions& options,
-                  const std::function<void(Problems&)>& check) {
+Sources load_tree(const std::function<Node(TreeLoader&)>& read, const std::string& name, const Walk& walk,
+                  const LoadOptions& options, const std::function<void(Problems&)>& check) {
   Problems problems;
   Folders folders;
   TreeLoader loader(problems, folders);
   Node root = read(loader);
-  if (root.kind == Node::Kind::null) {   // an empty file is an empty map
+  if (root.kind == Node::Kind::null) {  // an empty file is an empty map
     root.kind = Node::Kind::map;
     root.source = {name, 1, 1};
   }
@@ -144,21 +149,24 @@ Sources load_tree(const std::function<Node(TreeLoader&)>& read, const std::strin
   if (loader.broken()) problems.throw_if_any();
   apply_overrides(root, options.overrides, problems);
   Sources sources = read_into(root, walk, folders, problems);
-  if (problems.empty() && check) check(problems);   // relations between options make sense only where each is sound
+  if (problems.empty() && check) check(problems);  // relations between options make sense only where each is sound
   problems.throw_if_any();
   return sources;
 }
 
 }  // namespace
 
-Sources load_config(const fs::path& file, const Walk& walk, const LoadOptions& options, const std::function<void(Problems&)>& check) {
+Sources load_config(const fs::path& file, const Walk& walk, const LoadOptions& options,
+                    const std::function<void(Problems&)>& check) {
   return load_tree([&](TreeLoader& loader) { return loader.file(file); }, file.string(), walk, options, check);
 }
 
-Sources load_config_text(const std::string& text, const Walk& walk, const LoadOptions& options, const std::function<void(Problems&)>& check) {
+Sources load_config_text(const std::string& text, const Walk& walk, const LoadOptions& options,
+                         const std::function<void(Problems&)>& check) {
   const std::string name = options.name.empty() ? "text" : options.name;
   require<ConfigError>(text.size() <= kLargestConfig, "{} is larger than 10 MB; that is no config", name);
-  return load_tree([&](TreeLoader& loader) { return loader.text(plain_lines(text), name); }, name, walk, options, check);
+  return load_tree([&](TreeLoader& loader) { return loader.text(plain_lines(text), name); }, name, walk, options,
+                   check);
 }
 
 }  // namespace ordo

@@ -17,7 +17,7 @@ struct Page {
   const std::string& path;
   const Option* option = nullptr;
   const KindInfo* kind = nullptr;
-  const Outline* below = nullptr;   // of a section or a kind
+  const Outline* below = nullptr;  // of a section or a kind
 };
 using PageVisit = std::function<void(const Page&)>;
 
@@ -27,14 +27,15 @@ const Option& held(const Option& option) {
   return wraps ? held(option.inner.front()) : option;
 }
 
-void visit_pages(const Outline& outline, const std::string& path, std::vector<const Kinds*>& open, const PageVisit& visit) {
+void visit_pages(const Outline& outline, const std::string& path, std::vector<const Kinds*>& open,
+                 const PageVisit& visit) {
   for (const auto& option : outline) {
     const std::string here = child_path(path, option.key);
     const Option& core = held(option);
     visit({here, &option, nullptr, core.type == Option::Type::group ? &core.inner : nullptr});
     if (core.type == Option::Type::group) visit_pages(core.inner, here, open, visit);
     if (core.type != Option::Type::choice || std::find(open.begin(), open.end(), core.kinds) != open.end()) continue;
-    open.push_back(core.kinds);   // a choice inside one of its own kinds is not unfolded again
+    open.push_back(core.kinds);  // a choice inside one of its own kinds is not unfolded again
     for (const auto& info : *core.kinds) {
       const Outline settings = outline_of(info);
       const std::string kind_path = child_path(here, info.kind);
@@ -47,17 +48,28 @@ void visit_pages(const Outline& outline, const std::string& path, std::vector<co
 
 std::string type_text(const Option& option) {
   switch (option.type) {
-    case Option::Type::boolean: return "true or false";
-    case Option::Type::integer: return "whole number";
-    case Option::Type::number: return "number";
-    case Option::Type::text: return "text";
-    case Option::Type::path: return "path";
-    case Option::Type::quantity: return "amount";
-    case Option::Type::named: return "name";
-    case Option::Type::group: return "section";
-    case Option::Type::choice: return "kind";
-    case Option::Type::list: return "list of: " + type_text(option.inner.front());
-    case Option::Type::optional: break;
+    case Option::Type::boolean:
+      return "true or false";
+    case Option::Type::integer:
+      return "whole number";
+    case Option::Type::number:
+      return "number";
+    case Option::Type::text:
+      return "text";
+    case Option::Type::path:
+      return "path";
+    case Option::Type::quantity:
+      return "amount";
+    case Option::Type::named:
+      return "name";
+    case Option::Type::group:
+      return "section";
+    case Option::Type::choice:
+      return "kind";
+    case Option::Type::list:
+      return "list of: " + type_text(option.inner.front());
+    case Option::Type::optional:
+      break;
   }
   return type_text(option.inner.front()) + ", or null";
 }
@@ -71,14 +83,17 @@ std::string default_text(const Option& option) {
 std::string values_text(const Option& option) {
   const Option& core = held(option);
   switch (core.type) {
-    case Option::Type::named: return join(names_of(core.names), ", ");
-    case Option::Type::choice: return join(names_of(*core.kinds), ", ");
+    case Option::Type::named:
+      return join(names_of(core.names), ", ");
+    case Option::Type::choice:
+      return join(names_of(*core.kinds), ", ");
     case Option::Type::quantity: {
       const std::string units = join(std::vector<std::string>(core.units.begin(), core.units.end()), ", ");
       const std::string range = range_text(core.limits);
       return "in " + units + (range.empty() ? "" : "; " + range);
     }
-    default: return range_text(core.limits);
+    default:
+      return range_text(core.limits);
   }
 }
 
@@ -94,7 +109,8 @@ std::string short_values(const Option& option) {
 
 std::string options_table(const Outline& outline) {
   Table table({"key", "type", "default", "values", "what it is"});
-  for (const auto& option : outline) table.row({option.key, type_text(option), default_text(option), short_values(option), option.help});
+  for (const auto& option : outline)
+    table.row({option.key, type_text(option), default_text(option), short_values(option), option.help});
   return table.text();
 }
 
@@ -103,8 +119,8 @@ std::string choice_page(const std::string& path, const Option& option) {
   Table table({"kind", "what it is"});
   for (const auto& info : kinds) table.row({std::string(info.kind), std::string(info.summary)});
   const std::string fallback = default_text(option);
-  return fmt::format("{}: {}\n{}, default: {}\n\n{}\nThe settings of one kind: ordo help {}.{}\n", path, option.help, type_text(option),
-                     fallback.empty() ? "none" : fallback, table.text(), path, kinds.front().kind);
+  return fmt::format("{}: {}\n{}, default: {}\n\n{}\nThe settings of one kind: ordo help {}.{}\n", path, option.help,
+                     type_text(option), fallback.empty() ? "none" : fallback, table.text(), path, kinds.front().kind);
 }
 
 std::string value_page(const std::string& path, const Option& option) {
@@ -119,8 +135,10 @@ std::string page_text(const Page& page) {
     const std::string head = fmt::format("{} (kind: {}): {}\n", page.path, page.kind->kind, page.kind->summary);
     return head + (page.below->empty() ? "It has no settings.\n" : "\n" + options_table(*page.below));
   }
-  if (page.below != nullptr) return fmt::format("{}: {}\n\n{}", page.path, page.option->help, options_table(*page.below));
-  return held(*page.option).type == Option::Type::choice ? choice_page(page.path, *page.option) : value_page(page.path, *page.option);
+  if (page.below != nullptr)
+    return fmt::format("{}: {}\n\n{}", page.path, page.option->help, options_table(*page.below));
+  return held(*page.option).type == Option::Type::choice ? choice_page(page.path, *page.option)
+                                                         : value_page(page.path, *page.option);
 }
 
 }  // namespace

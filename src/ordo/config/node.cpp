@@ -28,7 +28,7 @@ std::shared_ptr<const Node::Former> changed_kind(const Node& base, const Node& o
 }
 
 void merge_items(Node& base, const Node& over) {
-  base.items.reserve(base.items.size() + over.items.size());   // keeps the keys of the index in place
+  base.items.reserve(base.items.size() + over.items.size());  // keeps the keys of the index in place
   std::unordered_map<std::string_view, size_t> index;
   for (size_t i = 0; i < base.items.size(); ++i) index.emplace(base.items[i].key, i);
   for (const auto& item : over.items) {

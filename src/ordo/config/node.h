@@ -10,7 +10,7 @@
 
 namespace ordo {
 
-inline constexpr size_t kMostNodes = 100'000;   // of one file, aliases expanded
+inline constexpr size_t kMostNodes = 100'000;  // of one file, aliases expanded
 inline constexpr size_t kDeepestNode = 100;
 inline constexpr std::string_view kCommandLine = "command line";
 
@@ -20,12 +20,12 @@ struct Node {
   struct Former;
 
   Kind kind = Kind::null;
-  std::string text;      // of a scalar
-  bool quoted = false;   // a scalar in quotes or a block is text, whatever it looks like
-  bool bare = false;     // a map that stands for a bare name (`position: rope`), or a list of one that stands for its item
+  std::string text;     // of a scalar
+  bool quoted = false;  // a scalar in quotes or a block is text, whatever it looks like
+  bool bare = false;  // a map that stands for a bare name (`position: rope`), or a list of one that stands for its item
   Source source;
   std::vector<Item> items;               // a list's keys are empty
-  std::shared_ptr<const Former> former;   // set when a later layer named another `kind` than an earlier one
+  std::shared_ptr<const Former> former;  // set when a later layer named another `kind` than an earlier one
 
   const Node* find(std::string_view key) const;
   Node* find(std::string_view key);
@@ -33,20 +33,21 @@ struct Node {
 
 struct Node::Item {
   std::string key;
-  Source at;   // of the key
+  Source at;  // of the key
   Node value;
 };
 
-// The tree does not know which maps are choices. Where layers disagree about `kind`, it holds both readings: the maps merged (right for
-// a section with an option of that name) and, here, the later layer alone (right for a choice, whose kinds share no settings).
+// The tree does not know which maps are choices. Where layers disagree about `kind`, it holds both readings: the maps
+// merged (right for a section with an option of that name) and, here, the later layer alone (right for a choice, whose
+// kinds share no settings).
 struct Node::Former {
-  std::string kind;                    // what the earlier layers said; empty: nothing, so the struct's default kind is meant
-  Node alone;                          // what was given since the kind changed
-  std::vector<std::string> dropped;    // keys of the earlier layers that `alone` lacks
+  std::string kind;  // what the earlier layers said; empty: nothing, so the struct's default kind is meant
+  Node alone;        // what was given since the kind changed
+  std::vector<std::string> dropped;  // keys of the earlier layers that `alone` lacks
 };
 
 size_t count_nodes(const Node& node);
-size_t depth_of(const Node& node);       // 1 for a scalar
+size_t depth_of(const Node& node);  // 1 for a scalar
 
 // `rope` as {kind: rope}.
 Node bare_choice(const Node& name);

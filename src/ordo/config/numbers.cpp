@@ -4,8 +4,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 #include <vector>
 
 #include "ordo/config/words.h"
@@ -18,7 +18,7 @@ namespace {
 // The parts of [-+]? (digits [. digits?]? | . digits) ([eE] [-+]? digits)?
 struct Decimal {
   bool negative = false;
-  std::string_view whole, fraction, exponent;   // the exponent with its sign
+  std::string_view whole, fraction, exponent;  // the exponent with its sign
 };
 
 std::string_view take_digits(std::string_view& rest) {
@@ -61,7 +61,10 @@ std::string without(std::string_view text, std::string_view unwanted) {
 // Hexadecimal, octal, binary: "0x10" -> 16.
 std::optional<uint64_t> other_base(std::string_view text) {
   if (text.size() < 3 || text[0] != '0') return std::nullopt;
-  const int base = text[1] == 'x' || text[1] == 'X' ? 16 : text[1] == 'o' || text[1] == 'O' ? 8 : text[1] == 'b' || text[1] == 'B' ? 2 : 0;
+  const int base = text[1] == 'x' || text[1] == 'X'   ? 16
+                   : text[1] == 'o' || text[1] == 'O' ? 8
+                   : text[1] == 'b' || text[1] == 'B' ? 2
+                                                      : 0;
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), value, base == 0 ? 10 : base);
   return base != 0 && error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
@@ -90,7 +93,8 @@ std::optional<std::string> whole_digits(const Decimal& d) {
   if (digits.empty()) return "0";
   int64_t exponent = 0;
   const auto text = d.exponent.starts_with('+') ? d.exponent.substr(1) : d.exponent;
-  if (!text.empty() && std::from_chars(text.data(), text.data() + text.size(), exponent).ec != std::errc()) return std::nullopt;
+  if (!text.empty() && std::from_chars(text.data(), text.data() + text.size(), exponent).ec != std::errc())
+    return std::nullopt;
   constexpr int64_t kMostDigits = 19;
   if (exponent > kMostDigits + static_cast<int64_t>(d.fraction.size())) return std::nullopt;
   exponent -= static_cast<int64_t>(d.fraction.size());
@@ -106,7 +110,8 @@ Reading<double> read_number(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   double value = 0.0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc::result_out_of_range) return {std::nullopt, "its size is beyond what a double holds (1e-308 to 1e308)"};
+  if (error == std::errc::result_out_of_range)
+    return {std::nullopt, "its size is beyond what a double holds (1e-308 to 1e308)"};
   return {value, ""};
 }
 
@@ -130,7 +135,9 @@ Reading<Quantity> read_quantity(std::string_view text, Units units) {
   std::string_view number = text, unit;
   // The unit starts where letters do, but for the e of an exponent.
   for (size_t i = 0; i < text.size(); ++i) {
-    const bool exponent = (text[i] == 'e' || text[i] == 'E') && i > 0 && i + 1 < text.size() && (std::isdigit(static_cast<unsigned char>(text[i + 1])) || text[i + 1] == '-' || text[i + 1] == '+');
+    const bool exponent =
+        (text[i] == 'e' || text[i] == 'E') && i > 0 && i + 1 < text.size() &&
+        (std::isdigit(static_cast<unsigned char>(text[i + 1])) || text[i + 1] == '-' || text[i + 1] == '+');
     if (exponent || std::string_view("0123456789.+-").find(text[i]) != std::string_view::npos) continue;
     number = text.substr(0, i);
     unit = text.substr(std::min(text.find_first_not_of(' ', i), text.size()));
@@ -138,12 +145,14 @@ Reading<Quantity> read_quantity(std::string_view text, Units units) {
   }
   const std::vector<std::string> names(units.begin(), units.end());
   const auto amount = read_number(number);
-  if (!amount.value || (unit.empty() && number.size() < text.size())) return {std::nullopt, amount.hint.empty() ? number_hint(text) : amount.hint};
+  if (!amount.value || (unit.empty() && number.size() < text.size()))
+    return {std::nullopt, amount.hint.empty() ? number_hint(text) : amount.hint};
   if (unit.empty()) return {Quantity{*amount.value, names.front()}, ""};
   for (const auto& name : names)
-    if (unit == name || std::string(unit) + "s" == name) return {Quantity{*amount.value, name}, ""};   // `1 epoch`
+    if (unit == name || std::string(unit) + "s" == name) return {Quantity{*amount.value, name}, ""};  // `1 epoch`
   const std::string near = did_you_mean(unit, names);
-  return {std::nullopt, fmt::format("unknown unit '{}'; {}{}units: {}", shown(unit), near, near.empty() ? "" : " ", join(names, ", "))};
+  return {std::nullopt, fmt::format("unknown unit '{}'; {}{}units: {}", shown(unit), near, near.empty() ? "" : " ",
+                                    join(names, ", "))};
 }
 
 }  // namespace ordo

@@ -16,14 +16,28 @@ class Outliner final : public Fields {
 
  private:
   Option& put(std::string_view key, Option::Type type, std::string_view help, const Limits& limits, Json fallback) {
-    out.push_back({.key = std::string(key), .help = std::string(help), .type = type, .limits = limits, .fallback = std::move(fallback)});
+    out.push_back({.key = std::string(key),
+                   .help = std::string(help),
+                   .type = type,
+                   .limits = limits,
+                   .fallback = std::move(fallback)});
     return out.back();
   }
-  void boolean(std::string_view key, bool& v, std::string_view help, const Limits& l) override { put(key, Option::Type::boolean, help, l, v); }
-  void integer(std::string_view key, int64_t& v, std::string_view help, const Limits& l) override { put(key, Option::Type::integer, help, l, v); }
-  void number(std::string_view key, double& v, std::string_view help, const Limits& l) override { put(key, Option::Type::number, help, l, v); }
-  void text(std::string_view key, std::string& v, std::string_view help, const Limits& l) override { put(key, Option::Type::text, help, l, v); }
-  void path(std::string_view key, std::filesystem::path& v, std::string_view help, const Limits& l) override { put(key, Option::Type::path, help, l, v.string()); }
+  void boolean(std::string_view key, bool& v, std::string_view help, const Limits& l) override {
+    put(key, Option::Type::boolean, help, l, v);
+  }
+  void integer(std::string_view key, int64_t& v, std::string_view help, const Limits& l) override {
+    put(key, Option::Type::integer, help, l, v);
+  }
+  void number(std::string_view key, double& v, std::string_view help, const Limits& l) override {
+    put(key, Option::Type::number, help, l, v);
+  }
+  void text(std::string_view key, std::string& v, std::string_view help, const Limits& l) override {
+    put(key, Option::Type::text, help, l, v);
+  }
+  void path(std::string_view key, std::filesystem::path& v, std::string_view help, const Limits& l) override {
+    put(key, Option::Type::path, help, l, v.string());
+  }
   void quantity(std::string_view key, Quantity& v, std::string_view help, Units units, const Limits& l) override {
     const Quantity amount{v.value, v.unit.empty() ? std::string(units.front()) : v.unit};
     put(key, Option::Type::quantity, help, l, quantity_text(amount)).units = units;
@@ -39,22 +53,23 @@ class Outliner final : public Fields {
   void choice(std::string_view key, AnyChoice& v, const Kinds& kinds, std::string_view help, const Limits& l) override {
     put(key, Option::Type::choice, help, l, v.kind.empty() ? Json() : Json(v.kind)).kinds = &kinds;
   }
-  void list(std::string_view key, std::string_view help, const Limits& l, size_t now, const std::function<void(size_t)>& resize,
-            const std::function<void(Fields&, size_t)>& item) override {
+  void list(std::string_view key, std::string_view help, const Limits& l, size_t now,
+            const std::function<void(size_t)>& resize, const std::function<void(Fields&, size_t)>& item) override {
     Outliner inner;
     Json fallback = Json::array();
     for (size_t i = 0; i < now; ++i) {
       const Json value = json_of([&](Fields& f) { item(f, i); });
       fallback.push_back(value.is_object() && value.contains("kind") ? value.at("kind") : value);
     }
-    if (now == 0) resize(1);   // an item to ask, for the moment
+    if (now == 0) resize(1);  // an item to ask, for the moment
     item(inner, 0);
     if (now == 0) resize(0);
     inner.out.front().key = std::string(key);
     inner.out.front().limits.required = false;
     put(key, Option::Type::list, help, l, std::move(fallback)).inner = std::move(inner.out);
   }
-  void maybe(std::string_view key, std::string_view help, bool now, const Visit& value, const std::function<void()>& clear) override {
+  void maybe(std::string_view key, std::string_view help, bool now, const Visit& value,
+             const std::function<void()>& clear) override {
     Outliner inner;
     value(inner);
     if (!now) clear();

@@ -17,7 +17,8 @@ struct Option {
   Json fallback;                 // the default; null: none. Of a choice its kind.
   Names names;                   // of an enum
   Units units;                   // of an amount
-  const Kinds* kinds = nullptr;   // of a choice; their own options are asked for when needed, since kinds may contain choices of their like
+  const Kinds* kinds = nullptr;  // of a choice; their own options are asked for when needed, since kinds may contain
+                                 // choices of their like
   std::vector<Option> inner;     // of a group: its options; of a list or an optional: the one it holds
 };
 using Outline = std::vector<Option>;

@@ -14,7 +14,7 @@ namespace ordo {
 
 namespace {
 
-using Steps = std::span<const std::string>;   // the names of a path
+using Steps = std::span<const std::string>;  // the names of a path
 
 std::optional<size_t> as_index(const std::string& name) {
   size_t index = 0;
@@ -25,11 +25,12 @@ std::optional<size_t> as_index(const std::string& name) {
 // One override on its way to its place.
 class Overrider {
  public:
-  Overrider(std::string path, Source at, Problems& problems) : path_(std::move(path)), at_(std::move(at)), problems_(problems) {}
+  Overrider(std::string path, Source at, Problems& problems)
+      : path_(std::move(path)), at_(std::move(at)), problems_(problems) {}
 
   void apply(Node& base, Steps steps, const Node& value) {
     if (steps.empty()) return merge(base, value);
-    if (base.former != nullptr) {   // both readings of the map take the value
+    if (base.former != nullptr) {  // both readings of the map take the value
       Node::Former former = *base.former;
       apply(former.alone, steps, value);
       base.former = std::make_shared<const Node::Former>(std::move(former));
@@ -62,12 +63,15 @@ class Overrider {
     const size_t size = base.items.size();
     if (index && *index >= size) return out_of_range(*index, size);
     if (index) return apply(base.items[*index].value, steps.subspan(1), value);
-    if (size == 1) return apply(base.items.front().value, steps, value);   // a list of one may be spoken to as that one
-    problems_.add_at(at_, fmt::format("{} is a list of {}, so '{}' needs the number of an item before it", reached(steps), size, shown(steps.front())),
+    if (size == 1) return apply(base.items.front().value, steps, value);  // a list of one may be spoken to as that one
+    problems_.add_at(at_,
+                     fmt::format("{} is a list of {}, so '{}' needs the number of an item before it", reached(steps),
+                                 size, shown(steps.front())),
                      fmt::format("as in {}.0.{}=…", reached(steps), shown(steps.front())));
   }
   void out_of_range(size_t index, size_t size) {
-    problems_.add_at(at_, fmt::format("there is no item {} in a list of {}", index, size), "items are numbered from 0; the whole list can be given as [a, b]");
+    problems_.add_at(at_, fmt::format("there is no item {} in a list of {}", index, size),
+                     "items are numbered from 0; the whole list can be given as [a, b]");
   }
   // One bare value, where an item of a list is asked for, is a list of one.
   void wrap(Node& base) const {
@@ -92,7 +96,7 @@ class Overrider {
 };
 
 struct Assignment {
-  std::vector<std::string> names;   // of its key
+  std::vector<std::string> names;  // of its key
   std::string path;
   Node value;
   Source at;
@@ -123,7 +127,8 @@ std::optional<Assignment> read_assignment(const std::string& text, const Source&
   if (path.empty()) return refused("there is no key before the '='", kExample);
   auto names = split_path(path);
   if (std::any_of(names.begin(), names.end(), [](const auto& name) { return name.empty(); }))
-    return refused(fmt::format("a name is missing in the key '{}'", shown(path)), fmt::format("names are separated by one dot, {}", kExample));
+    return refused(fmt::format("a name is missing in the key '{}'", shown(path)),
+                   fmt::format("names are separated by one dot, {}", kExample));
   if (names.size() > kDeepestNode) return refused(fmt::format("nests deeper than {} levels", kDeepestNode));
   if (names.front() == "include") return refused("`include` can be given in a file only");
   auto value = parse_value(plain_lines(text.substr(equals + 1)), at, problems);
@@ -142,8 +147,10 @@ void apply_overrides(Node& root, std::span<const std::string> overrides, Problem
     auto assignment = read_assignment(overrides[i], {std::string(kCommandLine), 0, static_cast<int>(i) + 1}, problems);
     if (assignment) assignments.push_back(std::move(*assignment));
   }
-  // The broader key first: a new kind must not drop what the same command line gives to it, whatever the order of the two.
-  std::stable_sort(assignments.begin(), assignments.end(), [](const auto& a, const auto& b) { return a.depth() < b.depth(); });
+  // The broader key first: a new kind must not drop what the same command line gives to it, whatever the order of the
+  // two.
+  std::stable_sort(assignments.begin(), assignments.end(),
+                   [](const auto& a, const auto& b) { return a.depth() < b.depth(); });
   for (const auto& [names, path, value, at] : assignments) Overrider(path, at, problems).apply(root, names, value);
 }
 

@@ -9,7 +9,8 @@
 
 namespace ordo {
 
-// Broader keys first, else in their order: the last of several for one key wins. What is malformed goes to the problems.
+// Broader keys first, else in their order: the last of several for one key wins. What is malformed goes to the
+// problems.
 void apply_overrides(Node& root, std::span<const std::string> overrides, Problems& problems);
 
 }  // namespace ordo

@@ -13,9 +13,9 @@ namespace ordo {
 
 namespace {
 
-constexpr size_t kMostShown = 50;           // problems in one report
-constexpr size_t kLongestLine = 160;        // characters of the line shown under a problem
-constexpr size_t kBeforeCaret = 60;         // of a longer one, left of the caret
+constexpr size_t kMostShown = 50;     // problems in one report
+constexpr size_t kLongestLine = 160;  // characters of the line shown under a problem
+constexpr size_t kBeforeCaret = 60;   // of a longer one, left of the caret
 
 // A line as characters, so that columns are positions.
 std::vector<std::string_view> characters_of(std::string_view line) {
@@ -41,7 +41,8 @@ size_t token_length(const std::vector<std::string_view>& line, size_t start) {
   size_t end = start;
   while (end < line.size()) {
     const std::string_view c = line[end], next = at(end + 1);
-    const bool over = c == "," || c == "]" || c == "}" || (c == ":" && (next == " " || next.empty())) || (c == " " && next == "#");
+    const bool over =
+        c == "," || c == "]" || c == "}" || (c == ":" && (next == " " || next.empty())) || (c == " " && next == "#");
     if (over) break;
     ++end;
   }
@@ -67,7 +68,8 @@ std::string excerpt(const std::string& line, int number, int column, const std::
   const std::string before = (begin > 0 ? "…" : "") + piece(begin, caret);
   const std::string after = piece(caret, end) + (end < characters.size() ? "…" : "");
   const size_t underlined = std::max<size_t>(display_width(piece(caret, std::min(caret + length, end))), 1);
-  std::string out = fmt::format("{:5} | {}{}\n{}^{}", number, before, after, std::string(8 + display_width(before), ' '), std::string(underlined - 1, '~'));
+  std::string out = fmt::format("{:5} | {}{}\n{}^{}", number, before, after,
+                                std::string(8 + display_width(before), ' '), std::string(underlined - 1, '~'));
   return out + (hint.empty() ? "" : " " + hint) + "\n";
 }
 
@@ -75,7 +77,7 @@ std::string excerpt(const std::string& line, int number, int column, const std::
 
 struct Problems::Places {
   struct Text {
-    size_t rank;   // in the order the files were read
+    size_t rank;  // in the order the files were read
     std::vector<std::string> lines;
   };
   std::map<std::string, Source, std::less<>> at;
@@ -83,7 +85,7 @@ struct Problems::Places {
 
   const std::string* line(const Source& source) const {
     const auto text = texts.find(source.file);
-    const int number = source.line == 0 ? source.column : source.line;   // overrides are numbered by column
+    const int number = source.line == 0 ? source.column : source.line;  // overrides are numbered by column
     if (text == texts.end() || number < 1 || static_cast<size_t>(number) > text->second.lines.size()) return nullptr;
     return &text->second.lines[static_cast<size_t>(number) - 1];
   }
@@ -131,7 +133,8 @@ void Problems::add_at(Source at, std::string text, std::string hint) {
 std::string Problems::report() const {
   std::vector<const Problem*> sorted;
   for (const auto& problem : problems_) sorted.push_back(&problem);
-  std::stable_sort(sorted.begin(), sorted.end(), [&](auto* a, auto* b) { return places_->order(a->at) < places_->order(b->at); });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [&](auto* a, auto* b) { return places_->order(a->at) < places_->order(b->at); });
   std::string out;
   for (size_t i = 0; i < std::min(sorted.size(), kMostShown); ++i) {
     const auto& [at, text, hint] = *sorted[i];
@@ -143,7 +146,8 @@ std::string Problems::report() const {
         continue;
       }
     } else {
-      out += fmt::format("{}{}{}{}{}\n", at.file, at.file.empty() ? "" : ": ", line == nullptr ? "" : *line, line == nullptr ? "" : ": ", text);
+      out += fmt::format("{}{}{}{}{}\n", at.file, at.file.empty() ? "" : ": ", line == nullptr ? "" : *line,
+                         line == nullptr ? "" : ": ", text);
     }
     if (!hint.empty()) out += fmt::format("        {}\n", hint);
   }

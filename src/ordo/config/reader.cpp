@@ -23,7 +23,7 @@ struct ReadContext {
   Problems& problems;
   Sources sources = {};
   size_t unknown_keys = 0;
-  std::optional<std::vector<std::string>> all_paths = {};   // of options outside of choices, made when first asked for
+  std::optional<std::vector<std::string>> all_paths = {};  // of options outside of choices, made when first asked for
 
   const std::vector<std::string>& paths() {
     if (!all_paths) all_paths = option_paths(outline_of(walk));
@@ -31,32 +31,41 @@ struct ReadContext {
   }
 };
 
-// Where a reader stands. Paths for people follow the file (`position: {theta: …}` is position.theta), paths for tables name the item of
-// the list that one value stands for (position.0.theta).
+// Where a reader stands. Paths for people follow the file (`position: {theta: …}` is position.theta), paths for tables
+// name the item of the list that one value stands for (position.0.theta).
 struct Standing {
   std::string shown_path, path;
   size_t depth = 0;
 
-  Standing below(std::string_view key) const { return {child_path(shown_path, key), child_path(path, key), depth + (key.empty() ? 0 : 1)}; }
+  Standing below(std::string_view key) const {
+    return {child_path(shown_path, key), child_path(path, key), depth + (key.empty() ? 0 : 1)};
+  }
 };
 
 std::string found_text(const Node& node) {
   switch (node.kind) {
-    case Node::Kind::null: return "nothing";
-    case Node::Kind::list: return "a list";
-    case Node::Kind::map: return "a map";
-    case Node::Kind::scalar: break;
+    case Node::Kind::null:
+      return "nothing";
+    case Node::Kind::list:
+      return "a list";
+    case Node::Kind::map:
+      return "a map";
+    case Node::Kind::scalar:
+      break;
   }
-  return node.quoted ? fmt::format("the text '{}' (in quotes)", shown(node.text)) : fmt::format("'{}'", shown(node.text));
+  return node.quoted ? fmt::format("the text '{}' (in quotes)", shown(node.text))
+                     : fmt::format("'{}'", shown(node.text));
 }
 
 std::string bool_hint(std::string_view text) {
   static const std::set<std::string, std::less<>> kYes{"yes", "Yes", "YES", "on", "On", "ON", "y", "True", "TRUE", "1"};
-  static const std::set<std::string, std::less<>> kNo{"no", "No", "NO", "off", "Off", "OFF", "n", "False", "FALSE", "0"};
+  static const std::set<std::string, std::less<>> kNo{"no",  "No", "NO",    "off",   "Off",
+                                                      "OFF", "n",  "False", "FALSE", "0"};
   return kYes.contains(text) ? "write true" : kNo.contains(text) ? "write false" : "";
 }
 
-// A scalar laid over a map is kept as a bare kind, since the map may be a choice: where text or a number is due, it is what it was.
+// A scalar laid over a map is kept as a bare kind, since the map may be a choice: where text or a number is due, it is
+// what it was.
 const Node* unwrapped(const Node* node) {
   if (node == nullptr || node->former == nullptr) return node;
   const Node& alone = node->former->alone;
@@ -68,7 +77,8 @@ class Reader final : public Fields {
  public:
   Reader(const Node* node, Standing at, ReadContext& context) : node_(node), at_(std::move(at)), context_(context) {
     constexpr size_t kEndless = 1000;
-    require(at_.depth < kEndless, "this is a bug in Ordo: the defaults of {} contain themselves", at_.path.substr(0, 80));
+    require(at_.depth < kEndless, "this is a bug in Ordo: the defaults of {} contain themselves",
+            at_.path.substr(0, 80));
   }
 
   void knows(std::string_view key) {
@@ -118,19 +128,22 @@ class Reader final : public Fields {
     if (node.kind == Node::Kind::null && hint.empty()) hint = "give a value, or leave the key out";
     // Of a map made of a bare value and keys below it, the keys are what does not belong.
     const bool keys_added = node.kind == Node::Kind::map && node.bare && node.items.size() > 1;
-    context_.problems.add_at(keys_added ? node.items.back().at : node.source, fmt::format("{} must be {}, found {}", name(key), wanted, found_text(node)), std::move(hint));
+    context_.problems.add_at(keys_added ? node.items.back().at : node.source,
+                             fmt::format("{} must be {}, found {}", name(key), wanted, found_text(node)),
+                             std::move(hint));
   }
   void unknown_key(const Node::Item& item, const Kinds* kinds, std::string_view kind) {
     const std::string where = at_.shown_path.empty() ? "" : fmt::format(" in {}", at_.shown_path);
     const std::string of_kind = kind.empty() ? "" : fmt::format(" (kind: {})", kind);
     std::string hint = did_you_mean(item.key, order_);
-    constexpr size_t kEnough = 50;   // a file of nothing but unknown keys is not worth the search
+    constexpr size_t kEnough = 50;  // a file of nothing but unknown keys is not worth the search
     if (hint.empty() && ++context_.unknown_keys <= kEnough) hint = elsewhere(item.key, kinds);
     if (!hint.empty()) hint += "   ";
     const std::string taker = !kind.empty() ? std::string(kind) : at_.shown_path.empty() ? "a config" : at_.shown_path;
     std::vector<std::string> keys = order_;
-    if (kinds != nullptr) keys.erase(keys.begin());   // `kind` itself
-    hint += keys.empty() ? fmt::format("{} takes no settings", taker) : fmt::format("{} takes: {}", taker, join(keys, ", "));
+    if (kinds != nullptr) keys.erase(keys.begin());  // `kind` itself
+    hint += keys.empty() ? fmt::format("{} takes no settings", taker)
+                         : fmt::format("{} takes: {}", taker, join(keys, ", "));
     context_.problems.add_at(item.at, fmt::format("unknown key '{}'{}{}", shown(item.key), where, of_kind), hint);
   }
   // A key that is unknown here may belong to another kind, or to another section.
@@ -150,16 +163,19 @@ class Reader final : public Fields {
   }
 
   template <class T>
-  void numeric(std::string_view key, T& v, const Limits& limits, std::string_view wanted, Reading<T> (*read)(std::string_view)) {
+  void numeric(std::string_view key, T& v, const Limits& limits, std::string_view wanted,
+               Reading<T> (*read)(std::string_view)) {
     const Node* node = take_scalar(key, limits, wanted);
     if (node == nullptr) return;
     const auto reading = read(node->text);
-    if (!reading.value || node->quoted) return wrong(*node, key, wanted, reading.value ? "write it without the quotes" : reading.hint);
+    if (!reading.value || node->quoted)
+      return wrong(*node, key, wanted, reading.value ? "write it without the quotes" : reading.hint);
     if (within_limits(*node, key, static_cast<double>(*reading.value), limits)) v = *reading.value;
   }
   bool within_limits(const Node& node, std::string_view key, double value, const Limits& limits) {
     if (in_range(value, limits)) return true;
-    context_.problems.add_at(node.source, fmt::format("{} is {}, must be {}", name(key), shown(node.text), range_text(limits)));
+    context_.problems.add_at(node.source,
+                             fmt::format("{} is {}, must be {}", name(key), shown(node.text), range_text(limits)));
     return false;
   }
 
@@ -168,14 +184,20 @@ class Reader final : public Fields {
     const Node* node = take_scalar(key, l, kWanted);
     if (node == nullptr) return;
     const bool a_bool = node->text == "true" || node->text == "false";
-    if (!a_bool || node->quoted) return wrong(*node, key, kWanted, a_bool ? "write it without the quotes" : bool_hint(node->text));
+    if (!a_bool || node->quoted)
+      return wrong(*node, key, kWanted, a_bool ? "write it without the quotes" : bool_hint(node->text));
     v = node->text == "true";
   }
-  void integer(std::string_view key, int64_t& v, std::string_view, const Limits& l) override { numeric<int64_t>(key, v, l, "a whole number", read_whole); }
-  void number(std::string_view key, double& v, std::string_view, const Limits& l) override { numeric<double>(key, v, l, "a number", read_number); }
+  void integer(std::string_view key, int64_t& v, std::string_view, const Limits& l) override {
+    numeric<int64_t>(key, v, l, "a whole number", read_whole);
+  }
+  void number(std::string_view key, double& v, std::string_view, const Limits& l) override {
+    numeric<double>(key, v, l, "a number", read_number);
+  }
   void quantity(std::string_view key, Quantity& v, std::string_view, Units units, const Limits& l) override {
     if (v.unit.empty()) v.unit = units.front();
-    const std::string wanted = fmt::format("a number, alone or with a unit ({})", join(std::vector<std::string>(units.begin(), units.end()), ", "));
+    const std::string wanted = fmt::format("a number, alone or with a unit ({})",
+                                           join(std::vector<std::string>(units.begin(), units.end()), ", "));
     const Node* node = take_scalar(key, l, wanted);
     if (node == nullptr) return;
     auto reading = read_quantity(node->text, units);
@@ -186,7 +208,8 @@ class Reader final : public Fields {
   const Node* take_text(std::string_view key, const Limits& l) {
     const Node* node = unwrapped(take(key, l));
     if (node == nullptr || node->kind == Node::Kind::scalar) return node;
-    wrong(*node, key, "text", node->kind == Node::Kind::null ? "give a value, or leave the key out; '' is the empty text" : "");
+    wrong(*node, key, "text",
+          node->kind == Node::Kind::null ? "give a value, or leave the key out; '' is the empty text" : "");
     return nullptr;
   }
   void text(std::string_view key, std::string& v, std::string_view, const Limits& l) override {
@@ -212,7 +235,7 @@ class Reader final : public Fields {
 
   void group(std::string_view key, std::string_view, const Limits& l, const Visit& visit) override {
     const Node* node = take(key, l, false);
-    if (node == nullptr && l.required) return;   // told already
+    if (node == nullptr && l.required) return;  // told already
     if (node != nullptr && (node->kind != Node::Kind::map || node->bare))
       return wrong(node->kind == Node::Kind::map ? *node->find("kind") : *node, key, "a map of keys");
     Reader inner(node, below(key), context_);
@@ -228,7 +251,8 @@ class Reader final : public Fields {
     const std::string_view before = former.kind.empty() ? default_kind : std::string_view(former.kind);
     if (kind->text == before) return &node;
     if (kind->source.line == 0 && !former.dropped.empty() && !before.empty())
-      log::info("{}: kind {} replaces {}; dropped with it: {}", name(key), shown(kind->text), before, join(former.dropped, ", "));
+      log::info("{}: kind {} replaces {}; dropped with it: {}", name(key), shown(kind->text), before,
+                join(former.dropped, ", "));
     return &former.alone;
   }
   void default_choice(std::string_view key, AnyChoice& v, const Kinds& kinds) {
@@ -253,13 +277,16 @@ class Reader final : public Fields {
     node = settled(*node, v.kind, key);
     const Node* kind = node->find("kind");
     if (kind == nullptr && v.kind.empty())
-      return context_.problems.add_at(node->source, fmt::format("missing key '{}'", child_path(name(key), "kind")), fmt::format("kinds: {}", all));
-    if (kind != nullptr && kind->kind != Node::Kind::scalar) return wrong(*kind, child_path(key, "kind"), fmt::format("one of {}", all));
+      return context_.problems.add_at(node->source, fmt::format("missing key '{}'", child_path(name(key), "kind")),
+                                      fmt::format("kinds: {}", all));
+    if (kind != nullptr && kind->kind != Node::Kind::scalar)
+      return wrong(*kind, child_path(key, "kind"), fmt::format("one of {}", all));
     const std::string chosen = kind == nullptr ? v.kind : kind->text;
     const KindInfo* info = find_kind(kinds, chosen);
     if (info == nullptr) {
       const std::string near = did_you_mean(chosen, names_of(kinds));
-      return context_.problems.add_at(kind == nullptr ? node->source : kind->source, fmt::format("unknown kind '{}' in {}", shown(chosen), name(key)),
+      return context_.problems.add_at(kind == nullptr ? node->source : kind->source,
+                                      fmt::format("unknown kind '{}' in {}", shown(chosen), name(key)),
                                       fmt::format("{}{}kinds: {}", near, near.empty() ? "" : "   ", all));
     }
     read_choice(key, v, kinds, *info, *node);
@@ -277,13 +304,13 @@ class Reader final : public Fields {
     v.source = kind == nullptr ? node.source : kind->source;
   }
 
-  void list(std::string_view key, std::string_view, const Limits& l, size_t now, const std::function<void(size_t)>& resize,
-            const std::function<void(Fields&, size_t)>& item) override {
+  void list(std::string_view key, std::string_view, const Limits& l, size_t now,
+            const std::function<void(size_t)>& resize, const std::function<void(Fields&, size_t)>& item) override {
     const Node* node = take(key, l);
     const Standing here = below(key);
     if (node != nullptr && node->kind == Node::Kind::null) return wrong(*node, key, "a list", "an empty list is []");
     const bool one_for_a_list = node != nullptr && (node->kind != Node::Kind::list || node->bare);
-    if (node == nullptr) {   // the default, whose own defaults are still to be filled in
+    if (node == nullptr) {  // the default, whose own defaults are still to be filled in
       for (size_t i = 0; i < now; ++i) read_item(nullptr, here, i, true, item);
       return;
     }
@@ -291,18 +318,23 @@ class Reader final : public Fields {
     // A list given as such starts afresh; one value alone may go on from a default that is a list of one.
     if (!one_for_a_list || now != 1) resize(0);
     resize(size);
-    if (one_for_a_list) return read_item(node->bare && node->kind == Node::Kind::list ? &node->items.front().value : node, here, 0, false, item);
+    if (one_for_a_list)
+      return read_item(node->bare && node->kind == Node::Kind::list ? &node->items.front().value : node, here, 0, false,
+                       item);
     for (size_t i = 0; i < size; ++i) read_item(&node->items[i].value, here, i, true, item);
   }
-  void read_item(const Node* node, const Standing& list, size_t i, bool numbered, const std::function<void(Fields&, size_t)>& item) {
+  void read_item(const Node* node, const Standing& list, size_t i, bool numbered,
+                 const std::function<void(Fields&, size_t)>& item) {
     const std::string index = std::to_string(i);
-    Standing here{numbered ? child_path(list.shown_path, index) : list.shown_path, child_path(list.path, index), list.depth + 1};
+    Standing here{numbered ? child_path(list.shown_path, index) : list.shown_path, child_path(list.path, index),
+                  list.depth + 1};
     if (node != nullptr) note(here.path, node->source, node->kind != Node::Kind::map);
     Reader inner(node, std::move(here), context_);
     item(inner, i);
   }
 
-  void maybe(std::string_view key, std::string_view, bool now, const Visit& value, const std::function<void()>& clear) override {
+  void maybe(std::string_view key, std::string_view, bool now, const Visit& value,
+             const std::function<void()>& clear) override {
     const auto* item = key.empty() ? nullptr : find_item(key);
     const Node* node = key.empty() ? node_ : item == nullptr ? nullptr : &item->value;
     knows(key);
@@ -326,7 +358,8 @@ Sources read_into(const Node& root, const Walk& walk, const Folders& folders, Pr
   ReadContext context{walk, folders, problems};
   problems.place("", root.source);
   if (root.kind != Node::Kind::map && root.kind != Node::Kind::null) {
-    problems.add_at(root.source, fmt::format("a config must be a map of keys, found {}", found_text(root)), "each line is `key: value`, with a space after the ':'");
+    problems.add_at(root.source, fmt::format("a config must be a map of keys, found {}", found_text(root)),
+                    "each line is `key: value`, with a space after the ':'");
     return {};
   }
   Reader reader(root.kind == Node::Kind::map ? &root : nullptr, {}, context);

@@ -36,17 +36,28 @@ class SchemaBuilder {
   }
   Json value(const Option& option) {
     switch (option.type) {
-      case Option::Type::boolean: return {{"type", "boolean"}};
-      case Option::Type::integer: return limited("integer", option.limits);
-      case Option::Type::number: return limited("number", option.limits);
-      case Option::Type::text: return {{"type", {"string", "number", "boolean"}}};   // what YAML calls a number is text where text is due
-      case Option::Type::path: return {{"type", "string"}};
-      case Option::Type::quantity: return amount(option);
-      case Option::Type::named: return {{"enum", names_of(option.names)}};
-      case Option::Type::group: return object(option.inner);
-      case Option::Type::choice: return choice(option);
-      case Option::Type::list: return list(option);
-      case Option::Type::optional: break;
+      case Option::Type::boolean:
+        return {{"type", "boolean"}};
+      case Option::Type::integer:
+        return limited("integer", option.limits);
+      case Option::Type::number:
+        return limited("number", option.limits);
+      case Option::Type::text:
+        return {{"type", {"string", "number", "boolean"}}};  // what YAML calls a number is text where text is due
+      case Option::Type::path:
+        return {{"type", "string"}};
+      case Option::Type::quantity:
+        return amount(option);
+      case Option::Type::named:
+        return {{"enum", names_of(option.names)}};
+      case Option::Type::group:
+        return object(option.inner);
+      case Option::Type::choice:
+        return choice(option);
+      case Option::Type::list:
+        return list(option);
+      case Option::Type::optional:
+        break;
     }
     return {{"anyOf", {value(option.inner.front()), {{"type", "null"}}}}};
   }
@@ -58,7 +69,7 @@ class SchemaBuilder {
   }
   // 1 rather than 1.0 where the two are the same.
   static Json bound(double value) {
-    constexpr double kExact = 9007199254740992.0;   // 2^53
+    constexpr double kExact = 9007199254740992.0;  // 2^53
     const bool whole = std::abs(value) <= kExact && std::floor(value) == value;
     return whole ? Json(static_cast<int64_t>(value)) : Json(value);
   }
@@ -66,21 +77,22 @@ class SchemaBuilder {
     std::string units;
     for (const auto unit : option.units) {
       units += (units.empty() ? "" : "|") + std::string(unit);
-      if (unit.ends_with('s')) units += '?';   // `1 epoch`
+      if (unit.ends_with('s')) units += '?';  // `1 epoch`
     }
     const std::string pattern = "^[-+]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][-+]?[0-9]+)?( *(" + units + "))?$";
     return {{"anyOf", {limited("number", option.limits), {{"type", "string"}, {"pattern", pattern}}}}};
   }
   Json list(const Option& option) {
     const Json item = value(option.inner.front());
-    return {{"anyOf", {{{"type", "array"}, {"items", item}}, item}}};   // one bare value is a list of one
+    return {{"anyOf", {{{"type", "array"}, {"items", item}}, item}}};  // one bare value is a list of one
   }
   Json choice(const Option& option) {
     const std::string name = definition(*option.kinds, option.key);
     const Json any_kind = {{"$ref", "#/$defs/" + name}};
     if (!option.fallback.is_string()) return any_kind;
     // A map without `kind` holds settings of the default kind.
-    const Json default_kind = {{"$ref", fmt::format("#/$defs/{}.{}", name, option.fallback.get<std::string>())}, {"not", {{"required", {"kind"}}}}};
+    const Json default_kind = {{"$ref", fmt::format("#/$defs/{}.{}", name, option.fallback.get<std::string>())},
+                               {"not", {{"required", {"kind"}}}}};
     return {{"anyOf", {any_kind, default_kind}}};
   }
   std::string definition(const Kinds& kinds, const std::string& key) {
@@ -89,7 +101,7 @@ class SchemaBuilder {
     std::string name = key.empty() ? "choice" : key;
     for (int number = 2; definitions.contains(name); ++number) name = fmt::format("{}_{}", key, number);
     names_[&kinds] = name;
-    definitions[name] = Json();   // the name is taken while the kinds are described
+    definitions[name] = Json();  // the name is taken while the kinds are described
     Json forms = Json::array({{{"enum", names_of(kinds)}}});
     for (const auto& info : kinds) {
       const std::string kind_name = fmt::format("{}.{}", name, info.kind);
@@ -114,8 +126,9 @@ Json schema_json(const Walk& walk, std::string_view title) {
   SchemaBuilder builder;
   Json root = builder.object(outline_of(walk));
   const Json file = {{"type", "string"}};
-  root["properties"]["include"] = {{"anyOf", {file, {{"type", "array"}, {"items", file}}}}, {"description", "files that this one goes on from"}};
-  if (root.contains("required")) {   // an included file may have the keys that are missing here
+  root["properties"]["include"] = {{"anyOf", {file, {{"type", "array"}, {"items", file}}}},
+                                   {"description", "files that this one goes on from"}};
+  if (root.contains("required")) {  // an included file may have the keys that are missing here
     root["if"] = {{"not", {{"required", {"include"}}}}};
     root["then"] = {{"required", root["required"]}};
     root.erase("required");

@@ -14,11 +14,16 @@ std::string shown(std::string_view text) {
   for (size_t i = 0, characters = 0; i < text.size(); ++characters) {
     if (characters == kLongestShown) return out + "…";
     const CodePoint point = code_point_at(text, i);
-    const bool printable = point.bytes > 0 && (point.value >= 0x20 && point.value != 0x7F) && (point.value < 0x80 || point.value > 0x9F);
+    const bool printable =
+        point.bytes > 0 && (point.value >= 0x20 && point.value != 0x7F) && (point.value < 0x80 || point.value > 0x9F);
     if (printable)
       out += text.substr(i, point.bytes);
     else
-      out += text[i] == '\n' ? std::string("\\n") : fmt::format("\\x{:02x}", static_cast<unsigned>(point.bytes > 0 ? point.value : static_cast<unsigned char>(text[i])));
+      out +=
+          text[i] == '\n'
+              ? std::string("\\n")
+              : fmt::format("\\x{:02x}",
+                            static_cast<unsigned>(point.bytes > 0 ? point.value : static_cast<unsigned char>(text[i])));
     i += point.bytes > 0 ? point.bytes : 1;
   }
   return out;
@@ -26,7 +31,8 @@ std::string shown(std::string_view text) {
 
 std::string range_text(const Limits& l) {
   if (l.low && l.high)
-    return fmt::format("in {}{}, {}{}", l.low_open ? "(" : "[", number_text(*l.low), number_text(*l.high), l.high_open ? ")" : "]");
+    return fmt::format("in {}{}, {}{}", l.low_open ? "(" : "[", number_text(*l.low), number_text(*l.high),
+                       l.high_open ? ")" : "]");
   if (l.low) return fmt::format("{} {}", l.low_open ? "above" : "at least", number_text(*l.low));
   if (l.high) return fmt::format("{} {}", l.high_open ? "below" : "at most", number_text(*l.high));
   return "";

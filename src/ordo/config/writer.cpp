@@ -29,11 +29,15 @@ class Writer final : public Fields {
   void integer(std::string_view key, int64_t& v, std::string_view, const Limits&) override { put(key, v); }
   void number(std::string_view key, double& v, std::string_view, const Limits&) override { put(key, v); }
   void text(std::string_view key, std::string& v, std::string_view, const Limits&) override { put(key, v); }
-  void path(std::string_view key, std::filesystem::path& v, std::string_view, const Limits&) override { put(key, v.string()); }
+  void path(std::string_view key, std::filesystem::path& v, std::string_view, const Limits&) override {
+    put(key, v.string());
+  }
   void quantity(std::string_view key, Quantity& v, std::string_view, Units units, const Limits&) override {
     put(key, quantity_text(v.unit.empty() ? Quantity{v.value, std::string(units.front())} : v));
   }
-  void named(std::string_view key, int& v, std::string_view, Names names, const Limits&) override { put(key, name_of(names, v)); }
+  void named(std::string_view key, int& v, std::string_view, Names names, const Limits&) override {
+    put(key, name_of(names, v));
+  }
   void group(std::string_view key, std::string_view, const Limits&, const Visit& visit) override {
     Writer inner;
     visit(inner);
@@ -60,7 +64,8 @@ class Writer final : public Fields {
     }
     put(key, std::move(all));
   }
-  void maybe(std::string_view key, std::string_view, bool now, const Visit& value, const std::function<void()>&) override {
+  void maybe(std::string_view key, std::string_view, bool now, const Visit& value,
+             const std::function<void()>&) override {
     if (now)
       value(*this);
     else
@@ -71,7 +76,8 @@ class Writer final : public Fields {
 }  // namespace
 
 std::string quantity_text(const Quantity& quantity) {
-  return quantity.unit.empty() ? number_text(quantity.value) : fmt::format("{} {}", number_text(quantity.value), quantity.unit);
+  return quantity.unit.empty() ? number_text(quantity.value)
+                               : fmt::format("{} {}", number_text(quantity.value), quantity.unit);
 }
 
 std::string name_of(Names names, int value) {

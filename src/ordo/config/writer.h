@@ -11,7 +11,8 @@ namespace ordo {
 std::string quantity_text(const Quantity& quantity);
 std::string name_of(Names names, int value);
 
-// The same keys as the struct, amounts and paths as text; an empty optional is null, a choice without a kind is left out.
+// The same keys as the struct, amounts and paths as text; an empty optional is null, a choice without a kind is left
+// out.
 Json json_of(const Walk& walk);
 // A scalar, or a list or map in flow style, on one line.
 std::string yaml_inline(const Json& value);

@@ -16,7 +16,8 @@ namespace {
 
 bool is_printable(char32_t c) {
   const bool breaks_lines = c == 0x85 || c == 0x2028 || c == 0x2029;
-  return c >= 0x20 && c != 0x7F && !(c >= 0x80 && c < 0xA0) && !breaks_lines && c != 0xFEFF && c != 0xFFFE && c != 0xFFFF;
+  return c >= 0x20 && c != 0x7F && !(c >= 0x80 && c < 0xA0) && !breaks_lines && c != 0xFEFF && c != 0xFFFE &&
+         c != 0xFFFF;
 }
 
 // What YAML 1.1 or 1.2 readers would take for something else than text.
@@ -48,7 +49,8 @@ std::string in_double_quotes(std::string_view text) {
   std::string out = "\"";
   for (size_t i = 0; i < text.size();) {
     const CodePoint point = code_point_at(text, i);
-    const auto c = point.bytes == 0 ? char32_t{0xFFFD} : point.value;   // only a folder's name can hold what is not UTF-8
+    const auto c =
+        point.bytes == 0 ? char32_t{0xFFFD} : point.value;  // only a folder's name can hold what is not UTF-8
     if (c == '"' || c == '\\') {
       out += '\\';
       out += static_cast<char>(c);
@@ -57,7 +59,8 @@ std::string in_double_quotes(std::string_view text) {
     } else if (c == '\t') {
       out += "\\t";
     } else if (!is_printable(c)) {
-      out += c < 0x100 ? fmt::format("\\x{:02x}", static_cast<unsigned>(c)) : fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+      out += c < 0x100 ? fmt::format("\\x{:02x}", static_cast<unsigned>(c))
+                       : fmt::format("\\u{:04x}", static_cast<unsigned>(c));
     } else {
       out += point.bytes == 0 ? "\xEF\xBF\xBD" : std::string(text.substr(i, point.bytes));
     }
@@ -84,7 +87,8 @@ bool is_scalar(const Json& value) { return !value.is_structured() || value.empty
 
 bool fits_one_line(const Json& value) {
   constexpr size_t kLongestFlow = 100;
-  return is_scalar(value) || (value.is_array() && std::all_of(value.begin(), value.end(), is_scalar) && yaml_inline(value).size() <= kLongestFlow);
+  return is_scalar(value) || (value.is_array() && std::all_of(value.begin(), value.end(), is_scalar) &&
+                              yaml_inline(value).size() <= kLongestFlow);
 }
 
 class BlockWriter {
@@ -93,7 +97,8 @@ class BlockWriter {
   std::string text;
 
   void map(const Json& value, const std::string& indent, const std::string& path) {
-    for (const auto& [key, inner] : value.items()) entry(indent + yaml_string(key) + ":", inner, indent, child_path(path, key));
+    for (const auto& [key, inner] : value.items())
+      entry(indent + yaml_string(key) + ":", inner, indent, child_path(path, key));
   }
 
  private:
@@ -113,7 +118,7 @@ class BlockWriter {
     if (fits_one_line(value) || !value.is_object()) return entry(indent + "-", value, indent, path);
     const size_t start = text.size();
     map(value, indent + "  ", path);
-    text[start + indent.size()] = '-';   // "- " takes the place of the first entry's indent
+    text[start + indent.size()] = '-';  // "- " takes the place of the first entry's indent
   }
   std::string origin(const std::string& path) const {
     if (sources_ == nullptr) return "";

@@ -49,14 +49,14 @@ class Descriptor {
 };
 
 int open_file(const fs::path& path, int flags) {
-  constexpr mode_t kReadWriteForAll = 0666;   // less what the umask takes away
+  constexpr mode_t kReadWriteForAll = 0666;  // less what the umask takes away
   return uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, kReadWriteForAll); });
 }
 
 void write_all(int descriptor, const void* data, size_t size, const fs::path& path) {
   const auto* at = static_cast<const char*>(data);
   while (size > 0) {
-    constexpr size_t kMostAtOnce = size_t{1} << 30;   // Linux writes at most 2 GiB a call
+    constexpr size_t kMostAtOnce = size_t{1} << 30;  // Linux writes at most 2 GiB a call
     const ssize_t written = uninterrupted([&] { return ::write(descriptor, at, std::min(size, kMostAtOnce)); });
     if (written < 0) system_error("write", path);
     at += written;
@@ -66,7 +66,8 @@ void write_all(int descriptor, const void* data, size_t size, const fs::path& pa
 
 void flush_to_disk(int descriptor, const fs::path& path) {
   // EINVAL and EROFS: pipes and devices have nothing to flush
-  if (uninterrupted([&] { return ::fsync(descriptor); }) != 0 && errno != EINVAL && errno != EROFS) system_error("flush to disk", path);
+  if (uninterrupted([&] { return ::fsync(descriptor); }) != 0 && errno != EINVAL && errno != EROFS)
+    system_error("flush to disk", path);
 }
 
 void close_checked(int descriptor, const fs::path& path) {
@@ -75,7 +76,7 @@ void close_checked(int descriptor, const fs::path& path) {
 }
 
 void remove_regular(const fs::path& path) {
-  struct stat status{};
+  struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode)) ::unlink(path.c_str());
 }
 
@@ -88,7 +89,7 @@ fs::path temporary_beside(const fs::path& path) {
 
 template <class E>
 struct stat regular_file(int descriptor, const fs::path& path) {
-  struct stat status{};
+  struct stat status {};
   if (::fstat(descriptor, &status) != 0) system_error<E>("read", path);
   require<E>(!S_ISDIR(status.st_mode), "cannot read {}: it is a folder, a file is expected", path.string());
   return status;
@@ -111,7 +112,7 @@ std::string read_file(const fs::path& path) {
   std::string content(static_cast<size_t>(std::max<off_t>(status.st_size, 0)) + 1, '\0');
   size_t used = 0;
   while (true) {
-    if (used == content.size()) content.resize(2 * content.size());   // it grew, or (pipes, /proc) has no size
+    if (used == content.size()) content.resize(2 * content.size());  // it grew, or (pipes, /proc) has no size
     const ssize_t got = uninterrupted([&] { return ::read(file.get(), content.data() + used, content.size() - used); });
     if (got < 0) system_error<DataError>("read", path);
     if (got == 0) break;
@@ -126,9 +127,10 @@ void write_file(const fs::path& path, std::string_view content) {
   const auto status = fs::status(path, ignored);
   require(!fs::is_directory(status), "cannot write {}: it is a folder", path.string());
   if (fs::exists(status) && !fs::is_regular_file(status)) return write_in_place(path, content);
-  const fs::path target = fs::is_symlink(fs::symlink_status(path, ignored)) && fs::exists(status) ? fs::canonical(path, ignored) : path;
+  const fs::path target =
+      fs::is_symlink(fs::symlink_status(path, ignored)) && fs::exists(status) ? fs::canonical(path, ignored) : path;
   const fs::path temporary = temporary_beside(target);
-  FileWriter writer(temporary);   // removes the temporary file when anything below fails
+  FileWriter writer(temporary);  // removes the temporary file when anything below fails
   writer.write(content.data(), content.size());
   writer.finish();
   if (::rename(temporary.c_str(), target.c_str()) != 0) {
@@ -154,7 +156,8 @@ void sync_folder(const fs::path& folder) {
   flush_to_disk(descriptor.get(), folder);
 }
 
-FileWriter::FileWriter(fs::path path) : path_(std::move(path)), descriptor_(open_file(path_, O_WRONLY | O_CREAT | O_TRUNC)) {
+FileWriter::FileWriter(fs::path path)
+    : path_(std::move(path)), descriptor_(open_file(path_, O_WRONLY | O_CREAT | O_TRUNC)) {
   if (descriptor_ < 0) system_error("create", path_);
 }
 
@@ -211,12 +214,13 @@ FolderLock::FolderLock(const fs::path& folder) {
   if (::gethostname(host, sizeof(host) - 1) != 0) host[0] = '?';
   const std::string who = fmt::format("process {} on {}\n", ::getpid(), host);
   if (::ftruncate(file.get(), 0) != 0) system_error<CheckpointError>("write", path);
-  if (::pwrite(file.get(), who.data(), who.size(), 0) != static_cast<ssize_t>(who.size())) system_error<CheckpointError>("write", path);
+  if (::pwrite(file.get(), who.data(), who.size(), 0) != static_cast<ssize_t>(who.size()))
+    system_error<CheckpointError>("write", path);
   descriptor_ = file.release();
 }
 
 FolderLock::~FolderLock() {
-  if (::ftruncate(descriptor_, 0) != 0) errno = 0;   // only the holder's name is lost: closing frees the lock
+  if (::ftruncate(descriptor_, 0) != 0) errno = 0;  // only the holder's name is lost: closing frees the lock
   ::close(descriptor_);
 }
 

@@ -13,7 +13,7 @@ namespace ordo {
 
 namespace {
 
-constexpr uint64_t kGolden = 0x9E3779B97F4A7C15ULL;   // 2^64 / golden ratio, the increment of splitmix64
+constexpr uint64_t kGolden = 0x9E3779B97F4A7C15ULL;  // 2^64 / golden ratio, the increment of splitmix64
 constexpr uint64_t kFeistelRounds = 6;
 
 }  // namespace
@@ -33,7 +33,7 @@ uint64_t key_of(uint64_t seed, std::string_view name) { return mix(seed, hash_by
 
 uint64_t KeyedSequence::below(uint64_t limit) {
   ORDO_ASSERT(limit > 0);
-  const uint64_t uneven = (0 - limit) % limit;   // the 2^64 mod limit smallest draws would favour small results
+  const uint64_t uneven = (0 - limit) % limit;  // the 2^64 mod limit smallest draws would favour small results
   uint64_t draw = next();
   while (draw < uneven) draw = next();
   return draw % limit;

@@ -44,7 +44,7 @@ struct JsonCursor {
 class JsonBuilder final : public nlohmann::json_sax<Json> {
  public:
   Json root;
-  std::string problem;   // why parsing stopped
+  std::string problem;  // why parsing stopped
 
   bool null() override { return put(nullptr); }
   bool boolean(bool value) override { return put(value); }
@@ -63,7 +63,8 @@ class JsonBuilder final : public nlohmann::json_sax<Json> {
     return true;
   }
   bool parse_error(size_t, const std::string&, const nlohmann::detail::exception& error) override {
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while …": the place is told by the caller
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while …": the place is told by
+    // the caller
     std::string_view text = error.what();
     for (const std::string_view mark : {"column ", "] "}) {
       const auto found = text.find(mark);
@@ -76,7 +77,7 @@ class JsonBuilder final : public nlohmann::json_sax<Json> {
 
  private:
   struct Open {
-    Json* value;   // stays put: its container does not grow while it is open
+    Json* value;  // stays put: its container does not grow while it is open
     std::string key;
     std::unordered_set<std::string> keys;
   };
@@ -94,7 +95,8 @@ class JsonBuilder final : public nlohmann::json_sax<Json> {
       parent.push_back(std::move(value));
       return &parent.back();
     }
-    // Straight into the vector behind an ordered object: its own insertion searches all keys again, which takes seconds for a vocabulary.
+    // Straight into the vector behind an ordered object: its own insertion searches all keys again, which takes seconds
+    // for a vocabulary.
     auto& members = parent.get_ref<Json::object_t&>();
     members.emplace_back(std::move(open_.back().key), std::move(value));
     return &members.back().second;
@@ -134,7 +136,8 @@ Json parse_json(std::string_view text, std::string_view what) {
   const bool whole = Json::sax_parse(JsonCursor{begin, &reached}, JsonCursor{begin + text.size(), &reached}, &builder);
   if (whole) return std::move(builder.root);
   const auto read = static_cast<size_t>(reached - begin);
-  throw Error(fmt::format("{}: not valid JSON at {}: {}", what, json_place(text, read == 0 ? 0 : read - 1), builder.problem));
+  throw Error(
+      fmt::format("{}: not valid JSON at {}: {}", what, json_place(text, read == 0 ? 0 : read - 1), builder.problem));
 }
 
 std::string json_line(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }

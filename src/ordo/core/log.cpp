@@ -23,18 +23,12 @@ namespace ordo::log {
 namespace {
 
 using LogClock = std::chrono::steady_clock;
-constexpr auto kRedrawEvery = std::chrono::milliseconds(50);   // on a terminal
-constexpr auto kPrintEvery = std::chrono::seconds(5);          // elsewhere
+constexpr auto kRedrawEvery = std::chrono::milliseconds(50);  // on a terminal
+constexpr auto kPrintEvery = std::chrono::seconds(5);         // elsewhere
 
 bool set_and_not_empty(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0';
-}
-
-bool takes_control_characters() {
-  const char* terminal = std::getenv("TERM");
-  const bool dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
-  return isatty(STDERR_FILENO) == 1 && !dumb && !set_and_not_empty("NO_COLOR");
 }
 
 // The longest beginning of a text that fits into so many columns.
@@ -62,8 +56,6 @@ void put_on_stderr(const std::string& text) {
 // Standard error: lines scroll, the progress line stays below them.
 class Console final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
  public:
-  bool terminal() const { return terminal_; }
-
   void progress(std::string_view text) {
     const auto now = LogClock::now();
     if (text.empty()) {
@@ -74,10 +66,11 @@ class Console final : public spdlog::sinks::base_sink<spdlog::details::null_mute
       return;
     }
     progress_ = text;
-    const LogClock::duration pause = terminal_ ? LogClock::duration(kRedrawEvery) : LogClock::duration(kPrintEvery);
+    const bool terminal = on_terminal();
+    const LogClock::duration pause = terminal ? LogClock::duration(kRedrawEvery) : LogClock::duration(kPrintEvery);
     if (shown_at_ != LogClock::time_point{} && now - shown_at_ < pause) return;
     shown_at_ = now;
-    if (!terminal_) return put_on_stderr(progress_ + "\n");
+    if (!terminal) return put_on_stderr(progress_ + "\n");
     drawn_ = true;
     put_on_stderr(progress_line());
   }
@@ -85,11 +78,13 @@ class Console final : public spdlog::sinks::base_sink<spdlog::details::null_mute
  private:
   static constexpr std::string_view kClearLine = "\r\x1b[K";
 
-  std::string progress_line() const { return std::string(kClearLine) + std::string(fitting(progress_, terminal_columns() - 1)); }
+  std::string progress_line() const {
+    return std::string(kClearLine) + std::string(fitting(progress_, terminal_columns() - 1));
+  }
 
   std::string prefix(spdlog::level::level_enum level) const {
-    const auto coloured = [&](const char* colour, const char* word) {
-      return terminal_ ? fmt::format("\x1b[{}m{}:\x1b[0m ", colour, word) : fmt::format("{}: ", word);
+    const auto coloured = [](const char* colour, const char* word) {
+      return on_terminal() ? fmt::format("\x1b[{}m{}:\x1b[0m ", colour, word) : fmt::format("{}: ", word);
     };
     if (level >= spdlog::level::err) return coloured("31", "error");
     if (level == spdlog::level::warn) return coloured("33", "warning");
@@ -106,7 +101,6 @@ class Console final : public spdlog::sinks::base_sink<spdlog::details::null_mute
   }
   void flush_() override {}
 
-  const bool terminal_ = takes_control_characters();
   std::string progress_;
   bool drawn_ = false;
   LogClock::time_point shown_at_{};
@@ -114,10 +108,14 @@ class Console final : public spdlog::sinks::base_sink<spdlog::details::null_mute
 
 spdlog::level::level_enum spdlog_level(Level level) {
   switch (level) {
-    case Level::debug: return spdlog::level::debug;
-    case Level::info: return spdlog::level::info;
-    case Level::warning: return spdlog::level::warn;
-    case Level::error: return spdlog::level::err;
+    case Level::debug:
+      return spdlog::level::debug;
+    case Level::info:
+      return spdlog::level::info;
+    case Level::warning:
+      return spdlog::level::warn;
+    case Level::error:
+      return spdlog::level::err;
   }
   return spdlog::level::info;
 }
@@ -186,6 +184,10 @@ void progress(std::string_view text) {
   if (log.console->should_log(spdlog::level::info)) log.console->progress(text);
 }
 
-bool on_terminal() { return the_log().console->terminal(); }
+bool on_terminal() {
+  const char* terminal = std::getenv("TERM");
+  const bool dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
+  return !dumb && !set_and_not_empty("NO_COLOR") && isatty(STDERR_FILENO) == 1;
+}
 
 }  // namespace ordo::log

@@ -32,7 +32,9 @@ void put_cell(std::string& line, std::string_view cell, size_t width, bool right
 std::string Table::text() const {
   size_t columns = header_.size();
   for (const auto& row : rows_) columns = std::max(columns, row.size());
-  const auto cell = [](const std::vector<std::string>& row, size_t c) { return c < row.size() ? std::string_view(row[c]) : ""; };
+  const auto cell = [](const std::vector<std::string>& row, size_t c) {
+    return c < row.size() ? std::string_view(row[c]) : "";
+  };
 
   std::vector<size_t> width(columns, 0);
   std::vector<bool> right(columns, false);

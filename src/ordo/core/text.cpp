@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -86,7 +85,7 @@ std::string bytes_text(double bytes) {
 }
 
 std::string duration_text(double seconds) {
-  constexpr double kLongest = 1e12;   // beyond it (and for NaN) there is nothing to say
+  constexpr double kLongest = 1e12;  // beyond it (and for NaN) there is nothing to say
   if (!(seconds >= 0 && seconds < kLongest)) return "?";
   if (seconds < 0.0995) return fmt::format("{:.0f}ms", seconds * 1000);
   if (seconds < 9.95) return fmt::format("{:.1f}s", seconds);
