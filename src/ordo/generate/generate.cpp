@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ordo/generate/generate.h"
 
-#include <ATen/ops/full.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
@@ -9,6 +8,7 @@
 #include <algorithm>
 
 #include "ordo/core/errors.h"
+#include "ordo/core/hash.h"
 #include "ordo/generate/sampling.h"
 
 namespace ordo {
