@@ -3,8 +3,20 @@
 
 #include "ordo/attention/flash.h"
 
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/softmax.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <torch/library.h>
+
+#include <limits>
+#include <tuple>
+#include <vector>
 
 #include "ordo/attention/eager.h"
 #include "ordo/ops/draw.h"
@@ -111,6 +123,78 @@ TEST_CASE("flash: a call that it refuses is an error with the reason, not a cras
 TEST_CASE("flash: packed documents start where the number changes and at each row", "[unit]") {
   const Tensor segments = at::tensor({0, 0, 1, 1, 1, 2, 2, 2}, at::kLong).view({2, 4});
   CHECK(same_bytes(ordo::document_starts(segments), at::tensor({0, 2, 4, 5, 8}, at::kInt)));
+}
+
+namespace {
+// What FlashAttention-2 documents, in plain words on the CPU: rows and keys end together; a query sees `left` keys
+// before its own place and `right` after it (nothing: all); documents see only themselves. q [B, Lq, H, E], or [T, H,
+// E] with the documents' starts.
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> documented_flash(
+    const Tensor& q, const Tensor& k, const Tensor& v, const std::optional<Tensor>& starts,
+    const std::optional<Tensor>&, c10::SymInt, c10::SymInt, double, bool causal, bool, std::optional<double> scale,
+    std::optional<c10::SymInt> left, std::optional<c10::SymInt> right, const std::optional<Tensor>&,
+    const std::optional<Tensor>&) {
+  if (starts) {
+    std::vector<Tensor> outs;
+    for (int64_t d = 0; d + 1 < starts->size(0); ++d) {
+      const auto part = [&](const Tensor& t) {
+        return t.slice(0, (*starts)[d].item<int64_t>(), (*starts)[d + 1].item<int64_t>()).unsqueeze(0);
+      };
+      outs.push_back(std::get<0>(documented_flash(part(q), part(k), part(v), {}, {}, 0, 0, 0.0, causal, false, scale,
+                                                  left, right, {}, {}))
+                         .squeeze(0));
+    }
+    return {at::cat(outs), {}, {}, {}, {}};
+  }
+  const int64_t Lq = q.size(1), Lk = k.size(1), H = q.size(2);
+  const auto heads_first = [&](const Tensor& t) { return ordo::repeat_groups(t.transpose(1, 2).to(at::kDouble), H); };
+  const Tensor place = at::arange(Lq, at::kLong).unsqueeze(1) + (Lk - Lq),
+               column = at::arange(Lk, at::kLong).unsqueeze(0);
+  Tensor hidden = at::zeros({Lq, Lk}, at::kBool);
+  if (left) hidden = hidden.logical_or(column < place - left->expect_int());
+  if (causal || right) hidden = hidden.logical_or(column > place + (causal ? 0 : right->expect_int()));
+  const Tensor scores = (at::matmul(heads_first(q), heads_first(k).transpose(-1, -2)) * *scale)
+                            .masked_fill(hidden, -std::numeric_limits<double>::infinity());
+  return {at::matmul(at::softmax(scores, -1), heads_first(v)).transpose(1, 2).to(q.scalar_type()), {}, {}, {}, {}};
+}
+
+// A call as flash makes it, answered by the documentation, against the reference kernel.
+ordo::test::Closeness documented_equals_eager(const FlashShape& shape, const Mask& mask) {
+  const c10::NoGradGuard no_gradients;
+  const AttentionCall call = flash_call(shape, mask);
+  REQUIRE(refusal(call) == "none");
+  return close(ordo::flash_attend(call), ordo::EagerKernel({}, {}).run(call).out, Tolerance::bf16);
+}
+}  // namespace
+
+TORCH_LIBRARY_IMPL(aten, CPU, library) { library.impl("_flash_attention_forward", documented_flash); }
+
+TEST_CASE("flash: asks for what eager computes, were LibTorch's kernel as documented", "[unit]") {
+  CHECK(documented_equals_eager({}, {}));
+  CHECK(documented_equals_eager({}, {.causal = true}));
+  CHECK(documented_equals_eager({.Lk = 9}, {}));
+}
+
+TEST_CASE("flash: asks for the windows that eager computes", "[unit]") {
+  for (const int64_t window : {1, 3, 50}) {
+    CHECK(documented_equals_eager({}, {.causal = true, .window = window}));
+    CHECK(documented_equals_eager({}, {.window = window}));
+  }
+}
+
+TEST_CASE("flash: asks for what eager computes with keys from a cache", "[unit]") {
+  CHECK(documented_equals_eager({.Lq = 1, .Lk = 6}, {.causal = true, .offset = 5}));
+  CHECK(documented_equals_eager({.Lq = 3, .Lk = 7}, {.causal = true, .offset = 4}));
+  CHECK(documented_equals_eager({.Lq = 3, .Lk = 12}, {.causal = true, .offset = 4}));
+  CHECK(documented_equals_eager({.Lq = 3, .Lk = 12}, {.causal = true, .window = 2, .offset = 4}));
+}
+
+TEST_CASE("flash: asks for the documents that eager computes", "[unit]") {
+  const Tensor segments = at::tensor({0, 0, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3}, at::kLong).view({2, 6});
+  CHECK(documented_equals_eager({}, packed_mask(segments)));
+  Mask windowed = packed_mask(segments);
+  windowed.window = 2;
+  CHECK(documented_equals_eager({}, windowed));
 }
 
 namespace {

@@ -88,23 +88,7 @@ Tensor document_starts(const Tensor& segments) {
   return at::cat({at::nonzero(first.flatten()).squeeze(1).to(at::kInt), at::full({1}, B * L, int32)});
 }
 
-FlashKernel::FlashKernel(const Config&, const KernelFacts&) {}
-void fields(Fields&, FlashKernel::Config&) {}
-
-KernelTraits FlashKernel::traits() const {
-  return {.places = {.input = true, .query_key = true, .scores = false, .values = false},
-          .note = "CUDA, bf16 and fp16, without dropout"};
-}
-
-std::optional<std::string> FlashKernel::refuses(const AttentionCall& call) const {
-  FlashPlace place;
-  if (call.q.is_cuda() && cuda_backend() != nullptr) place = {true, cuda_backend()->capability(call.q.get_device())};
-  return flash_refuses(call, place);
-}
-
-Attended FlashKernel::run(const AttentionCall& call) {
-  if (const auto why = refuses(call))
-    throw ConfigError(fmt::format("attention kernel flash cannot serve this model here: {}; use kernel: auto", *why));
+Tensor flash_attend(const AttentionCall& call) {
   const Mask& mask = call.mask;
   const auto [B, H, Lq, E] = sizes<4>(call.q, "q [B, H, Lq, E]");
   // The causal form is aligned to the last key; what stands after the last query nobody sees.
@@ -124,7 +108,28 @@ Attended FlashKernel::run(const AttentionCall& call) {
   const Tensor out =
       std::get<0>(at::_flash_attention_forward(q, k, v, starts, starts, Lq, Lk, /*dropout_p=*/0.0, mask.causal,
                                                /*return_debug_mask=*/false, call.scale, backwards, forwards));
-  return {out.reshape({B, Lq, H, E}).transpose(1, 2)};
+  return out.reshape({B, Lq, H, E}).transpose(1, 2);
+}
+
+FlashKernel::FlashKernel(const Config&, const KernelFacts&) {}
+void fields(Fields&, FlashKernel::Config&) {}
+
+KernelTraits FlashKernel::traits() const {
+  return {.places = {.input = true, .query_key = true, .scores = false, .values = false},
+          .note = "CUDA, bf16 and fp16, without dropout"};
+}
+
+std::optional<std::string> FlashKernel::refuses(const AttentionCall& call) const {
+  FlashPlace place;
+  if (call.q.is_cuda() && cuda_backend() != nullptr) place = {true, cuda_backend()->capability(call.q.get_device())};
+  return flash_refuses(call, place);
+}
+
+Attended FlashKernel::run(const AttentionCall& call) {
+  if (const auto why = refuses(call)) {
+    throw ConfigError(fmt::format("attention kernel flash cannot serve this model here: {}; use kernel: auto", *why));
+  }
+  return {flash_attend(call)};
 }
 
 }  // namespace ordo

@@ -12,6 +12,8 @@ struct FlashPlace {
   int capability = 0;  // 90 = sm_90
 };
 std::optional<std::string> flash_refuses(const AttentionCall& call, const FlashPlace& place);
+// The call itself, for one that is not refused: [B, H, Lq, E].
+Tensor flash_attend(const AttentionCall& call);
 // segments int64 [B, L] -> int32 [documents + 1]: where each run of equal numbers starts when the rows are laid end to
 // end, and B·L at last.
 Tensor document_starts(const Tensor& segments);
