@@ -46,8 +46,13 @@ TEST_CASE("include: of several files the later wins", "[unit]") {
 
 TEST_CASE("include: a choice of another kind replaces the included one whole", "[unit]") {
   const test::Scratch scratch;
-  scratch.write("base.yaml", "model: {dim: 3, position: {kind: rope, theta: 5}}\ntrain: {optimizer: {kind: adamw, weight_decay: 0.5, lr: 0.3}}\n");
-  const Root root = load_file(scratch.write("lm.yaml", "include: base.yaml\nmodel: {position: {kind: alibi}}\ntrain: {optimizer: sgd}\n")).root;
+  scratch.write("base.yaml",
+                "model: {dim: 3, position: {kind: rope, theta: 5}}\ntrain: {optimizer: {kind: adamw, weight_decay: "
+                "0.5, lr: 0.3}}\n");
+  const Root root =
+      load_file(
+          scratch.write("lm.yaml", "include: base.yaml\nmodel: {position: {kind: alibi}}\ntrain: {optimizer: sgd}\n"))
+          .root;
   CHECK(root.model.position[0].kind == "alibi");
   CHECK(root.train.optimizer.as<Sgd::Config>().lr == 0.1);
 }
@@ -55,7 +60,9 @@ TEST_CASE("include: a choice of another kind replaces the included one whole", "
 TEST_CASE("include: a choice of the same kind merges", "[unit]") {
   const test::Scratch scratch;
   scratch.write("base.yaml", "model: {dim: 3, position: {kind: rope, theta: 5}}\n");
-  const Root root = load_file(scratch.write("lm.yaml", "include: base.yaml\nmodel: {position: {kind: rope, interleaved: true}}\n")).root;
+  const Root root =
+      load_file(scratch.write("lm.yaml", "include: base.yaml\nmodel: {position: {kind: rope, interleaved: true}}\n"))
+          .root;
   CHECK(root.model.position[0].as<Rope::Config>().theta == 5.0);
   CHECK(root.model.position[0].as<Rope::Config>().interleaved);
 }
@@ -124,20 +131,25 @@ TEST_CASE("include: what cannot be included is told where it is named", "[unit]"
 TEST_CASE("include: a tree of files that doubles with each level is refused", "[unit]") {
   const test::Scratch scratch;
   scratch.write("f0.yaml", "model: {dim: 3}\n");
-  for (int i = 1; i <= 20; ++i) scratch.write(fmt::format("f{}.yaml", i), fmt::format("include: [f{0}.yaml, f{0}.yaml]\n", i - 1));
+  for (int i = 1; i <= 20; ++i)
+    scratch.write(fmt::format("f{}.yaml", i), fmt::format("include: [f{0}.yaml, f{0}.yaml]\n", i - 1));
   CHECK(file_complaint(scratch / "f20.yaml").find("more than 100 files are included") != std::string::npos);
 }
 
 TEST_CASE("load: a file that cannot be read is a config error that names it", "[unit]") {
   const test::Scratch scratch;
   scratch.write("config.yaml", "model: {dim: 3}\n");
-  CHECK(file_complaint(scratch / "confg.yaml") == fmt::format("there is no file {}; did you mean {}?", (scratch / "confg.yaml").string(), (scratch / "config.yaml").string()));
+  CHECK(file_complaint(scratch / "confg.yaml") == fmt::format("there is no file {}; did you mean {}?",
+                                                              (scratch / "confg.yaml").string(),
+                                                              (scratch / "config.yaml").string()));
   CHECK(file_complaint(scratch.path()).ends_with("is a folder; a config is a YAML file"));
 }
 
 TEST_CASE("load: relations are checked once every option is sound, and find their places", "[unit]") {
   Root root;
-  const auto check = [&](Problems& problems) { problems.add("model.heads", "heads ({}) must divide model.dim ({})", root.model.heads, root.model.dim); };
+  const auto check = [&](Problems& problems) {
+    problems.add("model.heads", "heads ({}) must divide model.dim ({})", root.model.heads, root.model.dim);
+  };
   const auto report = [&](const std::string& text, const std::vector<std::string>& overrides) -> std::string {
     try {
       load_config_text(text, walk_of(root), {.overrides = overrides, .name = "lm.yaml"}, check);
@@ -147,8 +159,9 @@ TEST_CASE("load: relations are checked once every option is sound, and find thei
     return "";
   };
   CHECK(report("model:\n  dim: 3\n  heads: 2\n", {}).starts_with("lm.yaml:3:3: heads (2) must divide model.dim (3)"));
-  CHECK(report("model:\n  dim: 3\n", {}).starts_with("lm.yaml:1:1: heads (2)"));                                      // the nearest parent
-  CHECK(report("model:\n  dim: 3\n", {"model.heads=2"}) == "command line: model.heads=2: heads (2) must divide model.dim (3)");
+  CHECK(report("model:\n  dim: 3\n", {}).starts_with("lm.yaml:1:1: heads (2)"));  // the nearest parent
+  CHECK(report("model:\n  dim: 3\n", {"model.heads=2"}) ==
+        "command line: model.heads=2: heads (2) must divide model.dim (3)");
   CHECK(report("model:\n  dim: x\n", {}).find("must divide") == std::string::npos);
 }
 

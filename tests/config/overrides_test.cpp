@@ -30,7 +30,9 @@ TEST_CASE("override: of two for one key the last wins", "[unit]") {
 }
 
 TEST_CASE("override: its value is YAML", "[unit]") {
-  const Root root = load("model: {dim: 3}", {"model.window=[1, 2]", "model.softcap=1e1", "train.optimizer={kind: sgd, lr: 0.5}"}).root;
+  const Root root =
+      load("model: {dim: 3}", {"model.window=[1, 2]", "model.softcap=1e1", "train.optimizer={kind: sgd, lr: 0.5}"})
+          .root;
   CHECK(root.model.window == std::vector<int64_t>{1, 2});
   CHECK(root.model.softcap == 10.0);
   CHECK(root.train.optimizer.as<Sgd::Config>().lr == 0.5);
@@ -47,7 +49,8 @@ TEST_CASE("override: a setting of the default kind needs no kind", "[unit]") {
 }
 
 TEST_CASE("override: another kind drops what the file gave to the old one", "[unit]") {
-  for (const char* override : {"model.position.kind=alibi", "model.position=alibi", "model.position={kind: alibi}", "model.position.0.kind=alibi"}) {
+  for (const char* override : {"model.position.kind=alibi", "model.position=alibi", "model.position={kind: alibi}",
+                               "model.position.0.kind=alibi"}) {
     INFO(override);
     CHECK(first_position(kRope, {override}).kind == "alibi");
   }
@@ -55,7 +58,9 @@ TEST_CASE("override: another kind drops what the file gave to the old one", "[un
 }
 
 TEST_CASE("override: the kind's own settings count, wherever they stand on the command line", "[unit]") {
-  CHECK(first_position(kRope, {"model.position.bias_max=3", "model.position.kind=alibi"}).as<Alibi::Config>().bias_max == 3);
+  CHECK(
+      first_position(kRope, {"model.position.bias_max=3", "model.position.kind=alibi"}).as<Alibi::Config>().bias_max ==
+      3);
   CHECK(first_position(kRope, {"model.position=alibi", "model.position.bias_max=3"}).as<Alibi::Config>().bias_max == 3);
 }
 
@@ -84,7 +89,8 @@ TEST_CASE("override: the log names the settings that go with the old kind", "[un
   load(kRope, {"model.position.kind=alibi"});
   log::to_file("");
   const std::string text = read_file(scratch / "log.txt");
-  CHECK(text.find("model.position: kind alibi replaces rope; dropped with it: theta, interleaved") != std::string::npos);
+  CHECK(text.find("model.position: kind alibi replaces rope; dropped with it: theta, interleaved") !=
+        std::string::npos);
 }
 
 TEST_CASE("override: a bare name in the file takes settings", "[unit]") {
@@ -101,16 +107,20 @@ TEST_CASE("override: an index reaches into a list", "[unit]") {
 
 TEST_CASE("override: index 0 also names a value that stands alone for a list", "[unit]") {
   CHECK(first_position(kRope, {"model.position.0.theta=7"}).as<Rope::Config>().theta == 7.0);
-  CHECK(first_position("model: {dim: 3, position: rope}", {"model.position.0.theta=7"}).as<Rope::Config>().theta == 7.0);
+  CHECK(first_position("model: {dim: 3, position: rope}", {"model.position.0.theta=7"}).as<Rope::Config>().theta ==
+        7.0);
 }
 
 TEST_CASE("override: a list of one may be spoken to without an index", "[unit]") {
-  CHECK(first_position("model: {dim: 3, position: [rope]}", {"model.position.theta=7"}).as<Rope::Config>().theta == 7.0);
+  CHECK(first_position("model: {dim: 3, position: [rope]}", {"model.position.theta=7"}).as<Rope::Config>().theta ==
+        7.0);
 }
 
 TEST_CASE("override: nested choices change kind too", "[unit]") {
   const std::string text = "model: {dim: 3, position: {kind: rope, scaling: {kind: yarn, factor: 8, beta_fast: 3}}}";
-  const auto scaling = first_position(text, {"model.position.scaling.kind=linear", "model.position.scaling.factor=2"}).as<Rope::Config>().scaling;
+  const auto scaling = first_position(text, {"model.position.scaling.kind=linear", "model.position.scaling.factor=2"})
+                           .as<Rope::Config>()
+                           .scaling;
   CHECK(scaling.kind == "linear");
   CHECK(scaling.as<Interpolated::Config>().factor == 2.0);
 }

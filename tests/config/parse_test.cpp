@@ -80,7 +80,9 @@ TEST_CASE("yaml: a byte-order mark and line ends of Windows change nothing", "[u
   for (const char c : unix_text) windows += c == '\n' ? std::string("\r\n") : std::string(1, c);
   const Loaded a = load(unix_text), b = load(windows);
   CHECK(differ(walk_of(const_cast<Root&>(a.root)), walk_of(const_cast<Root&>(b.root))).empty());
-  CHECK(complaint("\xEF\xBB\xBF" "nmae: 3\r\nmodel: {dim: 3}\r\n").starts_with("lm.yaml:1:1: "));
+  CHECK(complaint("\xEF\xBB\xBF"
+                  "nmae: 3\r\nmodel: {dim: 3}\r\n")
+            .starts_with("lm.yaml:1:1: "));
 }
 
 TEST_CASE("yaml: columns count characters, and the caret stands under wide ones", "[unit]") {
@@ -102,9 +104,9 @@ TEST_CASE("yaml: changing what an alias named does not change its copies", "[uni
 }
 
 TEST_CASE("yaml: twelve bombs are refused in words", "[unit]") {
-  std::string doubled = "a0: &a0 {x: 1}\n";   // maps inside maps
+  std::string doubled = "a0: &a0 {x: 1}\n";  // maps inside maps
   for (int i = 1; i < 30; ++i) doubled += fmt::format("a{0}: &a{0} {{l: *a{1}, r: *a{1}}}\n", i, i - 1);
-  std::string chain = "a0: &a0 [1]\n";   // deep by aliases alone
+  std::string chain = "a0: &a0 [1]\n";  // deep by aliases alone
   for (int i = 1; i < 120; ++i) chain += fmt::format("a{0}: &a{0} [*a{1}]\n", i, i - 1);
   std::string indents;
   for (int i = 0; i < 120; ++i) indents += std::string(static_cast<size_t>(i), ' ') + "a:\n";
@@ -125,7 +127,8 @@ TEST_CASE("yaml: twelve bombs are refused in words", "[unit]") {
     INFO("bomb " << i);
     const std::string report = complaint(bombs[i]);
     INFO(report.substr(0, 300));
-    const bool refused = report.find("more than 100000 values") != std::string::npos || report.find("deeper than 100 levels") != std::string::npos;
+    const bool refused = report.find("more than 100000 values") != std::string::npos ||
+                         report.find("deeper than 100 levels") != std::string::npos;
     CHECK(refused);
     CHECK(report.size() < 1000);
   }

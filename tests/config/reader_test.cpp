@@ -10,71 +10,185 @@ namespace {
 struct Wrong {
   const char* claim;
   const char* text;
-  const char* place;                  // of the first problem
-  std::vector<const char*> phrases;   // that the report holds
+  const char* place;                 // of the first problem
+  std::vector<const char*> phrases;  // that the report holds
 };
 
 const std::vector<Wrong>& wrong_values() {
   static const std::vector<Wrong> table{
-      {"an unknown key gets the nearest name and the names there are", "model: {dim: 3}\ntrian: {steps: 3}\n", "lm.yaml:2:1: ",
+      {"an unknown key gets the nearest name and the names there are",
+       "model: {dim: 3}\ntrian: {steps: 3}\n",
+       "lm.yaml:2:1: ",
        {"unknown key 'trian'", "did you mean 'train'?", "a config takes: name, data, model, train"}},
-      {"an unknown key in a section names the section", "model:\n  dim: 3\n  feed_forward:\n    hiden: 4\n", "lm.yaml:4:5: ",
+      {"an unknown key in a section names the section",
+       "model:\n  dim: 3\n  feed_forward:\n    hiden: 4\n",
+       "lm.yaml:4:5: ",
        {"unknown key 'hiden' in model.feed_forward", "did you mean 'hidden'?", "hidden, activation, gated, dropout"}},
-      {"an unknown key in a choice names its kind", "model:\n  dim: 3\n  position: {kind: rope, tehta: 3}\n", "lm.yaml:3:26: ",
-       {"unknown key 'tehta' in model.position (kind: rope)", "did you mean 'theta'?", "rope takes: theta, interleaved, scaling"}},
-      {"a setting of another kind is traced to it", "model: {dim: 3, position: {kind: alibi, theta: 3}}", "lm.yaml:1:41: ",
+      {"an unknown key in a choice names its kind",
+       "model:\n  dim: 3\n  position: {kind: rope, tehta: 3}\n",
+       "lm.yaml:3:26: ",
+       {"unknown key 'tehta' in model.position (kind: rope)", "did you mean 'theta'?",
+        "rope takes: theta, interleaved, scaling"}},
+      {"a setting of another kind is traced to it",
+       "model: {dim: 3, position: {kind: alibi, theta: 3}}",
+       "lm.yaml:1:41: ",
        {"'theta' is a setting of: rope", "alibi takes: bias_max"}},
-      {"a kind without settings says so", "model: {dim: 3, position: {kind: none, theta: 3}}", "lm.yaml:1:40: ", {"none takes no settings"}},
-      {"a key of another section is traced to it", "gated: true\nmodel: {dim: 3}", "lm.yaml:1:1: ", {"there is: model.feed_forward.gated"}},
-      {"include below the top level is explained", "model: {dim: 3, include: x.yaml}", "lm.yaml:1:17: ", {"`include` stands at the top level"}},
-      {"a duplicate key names the first one's line", "model:\n  dim: 3\n  heads: 1\n  dim: 4\n", "lm.yaml:4:3: ", {"duplicate key 'dim'", "first given in line 2"}},
-      {"a missing key is told at its section", "name: x\nmodel:\n  heads: 3\n", "lm.yaml:2:1: ", {"missing key 'model.dim'"}},
+      {"a kind without settings says so",
+       "model: {dim: 3, position: {kind: none, theta: 3}}",
+       "lm.yaml:1:40: ",
+       {"none takes no settings"}},
+      {"a key of another section is traced to it",
+       "gated: true\nmodel: {dim: 3}",
+       "lm.yaml:1:1: ",
+       {"there is: model.feed_forward.gated"}},
+      {"include below the top level is explained",
+       "model: {dim: 3, include: x.yaml}",
+       "lm.yaml:1:17: ",
+       {"`include` stands at the top level"}},
+      {"a duplicate key names the first one's line",
+       "model:\n  dim: 3\n  heads: 1\n  dim: 4\n",
+       "lm.yaml:4:3: ",
+       {"duplicate key 'dim'", "first given in line 2"}},
+      {"a missing key is told at its section",
+       "name: x\nmodel:\n  heads: 3\n",
+       "lm.yaml:2:1: ",
+       {"missing key 'model.dim'"}},
       {"a missing section is told at the top", "name: x\n", "lm.yaml:1:1: ", {"missing key 'model'"}},
-      {"a missing setting of a kind is told at its choice", "model: {dim: 3, position: {kind: rope, scaling: linear}}", "lm.yaml:1:40: ", {"missing key 'model.position.scaling.factor'"}},
+      {"a missing setting of a kind is told at its choice",
+       "model: {dim: 3, position: {kind: rope, scaling: linear}}",
+       "lm.yaml:1:40: ",
+       {"missing key 'model.position.scaling.factor'"}},
       {"an empty file lacks what is required", "", "lm.yaml:1:1: ", {"missing key 'model'"}},
       {"a file of comments lacks what is required", "# nothing\n", "lm.yaml:1:1: ", {"missing key 'model'"}},
-      {"a file that is a list is refused", "- 1\n- 2\n", "lm.yaml:1:1: ", {"a config must be a map of keys, found a list"}},
-      {"a file that is text is refused", "hello", "lm.yaml:1:1: ", {"a config must be a map of keys, found 'hello'", "a space after the ':'"}},
-      {"an unknown kind gets the nearest and all kinds", "model: {dim: 3, position: rpoe}", "lm.yaml:1:27: ", {"unknown kind 'rpoe' in model.position", "did you mean 'rope'?", "kinds: rope, alibi, none, chain"}},
-      {"an unknown kind in a map is told at the kind", "model: {dim: 3, position: {kind: sinus}}", "lm.yaml:1:34: ", {"unknown kind 'sinus'", "kinds: rope, alibi"}},
-      {"a choice without a kind lists the kinds", "model: {dim: 3, position: [{theta: 3}]}", "lm.yaml:1:28: ", {"missing key 'model.position.0.kind'", "kinds: rope"}},
-      {"a kind that is a list is refused", "model: {dim: 3, position: {kind: [rope]}}", "lm.yaml:1:34: ", {"model.position.kind must be one of rope"}},
-      {"a choice that is null is refused", "model: {dim: 3}\ntrain: {optimizer: ~}", "lm.yaml:2:20: ", {"train.optimizer must be a kind (adamw, sgd)", "found nothing"}},
-      {"an unknown name of an enum gets the nearest and all names", "model: {dim: 3, feed_forward: {activation: rleu}}", "lm.yaml:1:44: ",
+      {"a file that is a list is refused",
+       "- 1\n- 2\n",
+       "lm.yaml:1:1: ",
+       {"a config must be a map of keys, found a list"}},
+      {"a file that is text is refused",
+       "hello",
+       "lm.yaml:1:1: ",
+       {"a config must be a map of keys, found 'hello'", "a space after the ':'"}},
+      {"an unknown kind gets the nearest and all kinds",
+       "model: {dim: 3, position: rpoe}",
+       "lm.yaml:1:27: ",
+       {"unknown kind 'rpoe' in model.position", "did you mean 'rope'?", "kinds: rope, alibi, none, chain"}},
+      {"an unknown kind in a map is told at the kind",
+       "model: {dim: 3, position: {kind: sinus}}",
+       "lm.yaml:1:34: ",
+       {"unknown kind 'sinus'", "kinds: rope, alibi"}},
+      {"a choice without a kind lists the kinds",
+       "model: {dim: 3, position: [{theta: 3}]}",
+       "lm.yaml:1:28: ",
+       {"missing key 'model.position.0.kind'", "kinds: rope"}},
+      {"a kind that is a list is refused",
+       "model: {dim: 3, position: {kind: [rope]}}",
+       "lm.yaml:1:34: ",
+       {"model.position.kind must be one of rope"}},
+      {"a choice that is null is refused",
+       "model: {dim: 3}\ntrain: {optimizer: ~}",
+       "lm.yaml:2:20: ",
+       {"train.optimizer must be a kind (adamw, sgd)", "found nothing"}},
+      {"an unknown name of an enum gets the nearest and all names",
+       "model: {dim: 3, feed_forward: {activation: rleu}}",
+       "lm.yaml:1:44: ",
        {"model.feed_forward.activation must be one of gelu, relu, silu, found 'rleu'", "did you mean 'relu'?"}},
-      {"no is not a bool", "model: {dim: 3, feed_forward: {gated: no}}", "lm.yaml:1:39: ", {"gated must be true or false, found 'no'", "write false"}},
+      {"no is not a bool",
+       "model: {dim: 3, feed_forward: {gated: no}}",
+       "lm.yaml:1:39: ",
+       {"gated must be true or false, found 'no'", "write false"}},
       {"True is not a bool", "model: {dim: 3, feed_forward: {gated: True}}", "lm.yaml:1:39: ", {"write true"}},
       {"1 is not a bool", "model: {dim: 3, feed_forward: {gated: 1}}", "lm.yaml:1:39: ", {"write true"}},
-      {"a quoted bool is text", "model: {dim: 3, feed_forward: {gated: 'true'}}", "lm.yaml:1:39: ", {"without the quotes"}},
-      {"a list is not a bool", "model: {dim: 3, feed_forward: {gated: [true]}}", "lm.yaml:1:39: ", {"must be true or false, found a list"}},
-      {"text is not a number", "model: {dim: big}", "lm.yaml:1:14: ", {"model.dim must be a whole number, found 'big'"}},
-      {"a quoted number is text", "model: {dim: '3'}", "lm.yaml:1:14: ", {"found the text '3' (in quotes)", "without the quotes"}},
+      {"a quoted bool is text",
+       "model: {dim: 3, feed_forward: {gated: 'true'}}",
+       "lm.yaml:1:39: ",
+       {"without the quotes"}},
+      {"a list is not a bool",
+       "model: {dim: 3, feed_forward: {gated: [true]}}",
+       "lm.yaml:1:39: ",
+       {"must be true or false, found a list"}},
+      {"text is not a number",
+       "model: {dim: big}",
+       "lm.yaml:1:14: ",
+       {"model.dim must be a whole number, found 'big'"}},
+      {"a quoted number is text",
+       "model: {dim: '3'}",
+       "lm.yaml:1:14: ",
+       {"found the text '3' (in quotes)", "without the quotes"}},
       {"a fraction is not whole", "model: {dim: 2.5}", "lm.yaml:1:14: ", {"must be a whole number, found '2.5'"}},
       {"a leading zero is refused", "model: {dim: 010}", "lm.yaml:1:14: ", {"without the leading zero: 10"}},
       {"hexadecimal is refused", "model: {dim: 0x10}", "lm.yaml:1:14: ", {"write it as 16"}},
       {"separators are refused", "model: {dim: 1_000}", "lm.yaml:1:14: ", {"without separators: 1000"}},
-      {"an integer beyond 64 bits is refused", "model: {dim: 9223372036854775808}", "lm.yaml:1:14: ", {"9223372036854775807"}},
-      {"NaN is refused", "model: {dim: 3, softcap: .nan}", "lm.yaml:1:26: ", {"softcap must be a number", "NaN and infinity"}},
+      {"an integer beyond 64 bits is refused",
+       "model: {dim: 9223372036854775808}",
+       "lm.yaml:1:14: ",
+       {"9223372036854775807"}},
+      {"NaN is refused",
+       "model: {dim: 3, softcap: .nan}",
+       "lm.yaml:1:26: ",
+       {"softcap must be a number", "NaN and infinity"}},
       {"infinity is refused", "model: {dim: 3, softcap: -.inf}", "lm.yaml:1:26: ", {"NaN and infinity"}},
-      {"a number beyond a double is refused", "model: {dim: 3, softcap: 1e400}", "lm.yaml:1:26: ", {"beyond what a double holds"}},
-      {"a number too small for a double is refused", "model: {dim: 3, softcap: 1e-400}", "lm.yaml:1:26: ", {"beyond what a double holds"}},
+      {"a number beyond a double is refused",
+       "model: {dim: 3, softcap: 1e400}",
+       "lm.yaml:1:26: ",
+       {"beyond what a double holds"}},
+      {"a number too small for a double is refused",
+       "model: {dim: 3, softcap: 1e-400}",
+       "lm.yaml:1:26: ",
+       {"beyond what a double holds"}},
       {"below the limit", "model: {dim: 0}", "lm.yaml:1:14: ", {"model.dim is 0, must be at least 1"}},
       {"at an open limit", "model: {dim: 3, softcap: 0}", "lm.yaml:1:26: ", {"model.softcap is 0, must be above 0"}},
-      {"at the open end of a range", "model: {dim: 3, feed_forward: {dropout: 1.0}}", "lm.yaml:1:41: ", {"dropout is 1.0, must be in [0, 1)"}},
-      {"limits hold for each item of a list", "model:\n  dim: 3\n  window: [3, -1]\n", "lm.yaml:3:15: ", {"model.window.1 is -1, must be at least 0"}},
-      {"null where a value is due", "model: {dim: ~}", "lm.yaml:1:14: ", {"model.dim must be a whole number, found nothing", "give a value, or leave the key out"}},
-      {"a value left out is told at its key", "model:\n  dim:\n  heads: 2\n", "lm.yaml:2:3: ", {"model.dim must be a whole number, found nothing"}},
-      {"a value left out before a key with n", "model:\n  dim:\n  norm: {}\n", "lm.yaml:2:3: ", {"model.dim", "found nothing"}},
+      {"at the open end of a range",
+       "model: {dim: 3, feed_forward: {dropout: 1.0}}",
+       "lm.yaml:1:41: ",
+       {"dropout is 1.0, must be in [0, 1)"}},
+      {"limits hold for each item of a list",
+       "model:\n  dim: 3\n  window: [3, -1]\n",
+       "lm.yaml:3:15: ",
+       {"model.window.1 is -1, must be at least 0"}},
+      {"null where a value is due",
+       "model: {dim: ~}",
+       "lm.yaml:1:14: ",
+       {"model.dim must be a whole number, found nothing", "give a value, or leave the key out"}},
+      {"a value left out is told at its key",
+       "model:\n  dim:\n  heads: 2\n",
+       "lm.yaml:2:3: ",
+       {"model.dim must be a whole number, found nothing"}},
+      {"a value left out before a key with n",
+       "model:\n  dim:\n  norm: {}\n",
+       "lm.yaml:2:3: ",
+       {"model.dim", "found nothing"}},
       {"a section left empty", "model:\n", "lm.yaml:1:1: ", {"model must be a map of keys, found nothing"}},
-      {"null is no text", "name: null\nmodel: {dim: 3}", "lm.yaml:1:7: ", {"name must be text, found nothing", "'' is the empty text"}},
+      {"null is no text",
+       "name: null\nmodel: {dim: 3}",
+       "lm.yaml:1:7: ",
+       {"name must be text, found nothing", "'' is the empty text"}},
       {"a list is no text", "name: [a]\nmodel: {dim: 3}", "lm.yaml:1:7: ", {"name must be text, found a list"}},
-      {"null is no list", "model: {dim: 3, window: ~}", "lm.yaml:1:25: ", {"model.window must be a list, found nothing", "an empty list is []"}},
-      {"a section is no bare name", "model: {dim: 3, norm: rms}", "lm.yaml:1:23: ", {"model.norm must be a map of keys, found 'rms'"}},
-      {"an unknown unit gets the units", "model: {dim: 3}\ntrain: {steps: 5 epchs}", "lm.yaml:2:16: ", {"train.steps must be a number, alone or with a unit (steps, epochs, tokens), found '5 epchs'", "did you mean 'epochs'?"}},
-      {"units are spelled exactly", "model: {dim: 3}\ntrain: {memory: 4gb}", "lm.yaml:2:17: ", {"unknown unit 'gb'", "units: MB, GB"}},
+      {"null is no list",
+       "model: {dim: 3, window: ~}",
+       "lm.yaml:1:25: ",
+       {"model.window must be a list, found nothing", "an empty list is []"}},
+      {"a section is no bare name",
+       "model: {dim: 3, norm: rms}",
+       "lm.yaml:1:23: ",
+       {"model.norm must be a map of keys, found 'rms'"}},
+      {"an unknown unit gets the units",
+       "model: {dim: 3}\ntrain: {steps: 5 epchs}",
+       "lm.yaml:2:16: ",
+       {"train.steps must be a number, alone or with a unit (steps, epochs, tokens), found '5 epchs'",
+        "did you mean 'epochs'?"}},
+      {"units are spelled exactly",
+       "model: {dim: 3}\ntrain: {memory: 4gb}",
+       "lm.yaml:2:17: ",
+       {"unknown unit 'gb'", "units: MB, GB"}},
       {"an amount without its number", "model: {dim: 3}\ntrain: {steps: epochs}", "lm.yaml:2:16: ", {"found 'epochs'"}},
-      {"a quoted amount without unit is text", "model: {dim: 3}\ntrain: {steps: '5'}", "lm.yaml:2:16: ", {"without the quotes"}},
-      {"an amount out of range", "model: {dim: 3}\ntrain: {steps: 0 epochs}", "lm.yaml:2:16: ", {"train.steps is 0 epochs, must be above 0"}},
+      {"a quoted amount without unit is text",
+       "model: {dim: 3}\ntrain: {steps: '5'}",
+       "lm.yaml:2:16: ",
+       {"without the quotes"}},
+      {"an amount out of range",
+       "model: {dim: 3}\ntrain: {steps: 0 epochs}",
+       "lm.yaml:2:16: ",
+       {"train.steps is 0 epochs, must be above 0"}},
   };
   return table;
 }
@@ -87,7 +201,7 @@ TEST_CASE("reader: each wrong value is told with its place, what was found and w
     const std::string report = complaint(text);
     INFO(report);
     CHECK(report.substr(0, std::string_view(place).size()) == place);
-    CHECK(report.find("\nlm.yaml") == std::string::npos);   // nothing but this problem
+    CHECK(report.find("\nlm.yaml") == std::string::npos);  // nothing but this problem
     for (const char* phrase : phrases) {
       INFO(phrase);
       CHECK(report.find(phrase) != std::string::npos);
@@ -97,13 +211,15 @@ TEST_CASE("reader: each wrong value is told with its place, what was found and w
 
 TEST_CASE("reader: all problems of a file are reported together, in the order of the file", "[unit]") {
   const std::string report = complaint(
-      "modle: 3\nmodel:\n  dim: no\n  position: {kind: rope, tehta: 5}\n  feed_forward: {dropout: 2, gated: yes}\n  dim: 4\n");
+      "modle: 3\nmodel:\n  dim: no\n  position: {kind: rope, tehta: 5}\n  feed_forward: {dropout: 2, gated: yes}\n  "
+      "dim: 4\n");
   std::vector<std::string> places;
   for (size_t at = 0; at != std::string::npos; at = report.find("\nlm.yaml:", at + 1)) {
     const size_t start = at == 0 ? 0 : at + 1;
     places.push_back(report.substr(start, report.find(": ", start) - start));
   }
-  CHECK(places == std::vector<std::string>{"lm.yaml:1:1", "lm.yaml:3:8", "lm.yaml:4:26", "lm.yaml:5:27", "lm.yaml:5:37", "lm.yaml:6:3"});
+  CHECK(places == std::vector<std::string>{"lm.yaml:1:1", "lm.yaml:3:8", "lm.yaml:4:26", "lm.yaml:5:27", "lm.yaml:5:37",
+                                           "lm.yaml:6:3"});
 }
 
 TEST_CASE("reader: a problem shows the line, a caret under the key and the hint", "[unit]") {
@@ -124,7 +240,9 @@ TEST_CASE("reader: scalars of any look are text where text is due", "[unit]") {
 }
 
 TEST_CASE("reader: numbers follow YAML 1.2", "[unit]") {
-  const auto softcap = [](const std::string& text) { return load("model: {dim: 3, softcap: " + text + "}").root.model.softcap; };
+  const auto softcap = [](const std::string& text) {
+    return load("model: {dim: 3, softcap: " + text + "}").root.model.softcap;
+  };
   CHECK(softcap("1e-4") == 1e-4);
   CHECK(softcap("1E+3") == 1000.0);
   CHECK(softcap(".5") == 0.5);
@@ -134,12 +252,14 @@ TEST_CASE("reader: numbers follow YAML 1.2", "[unit]") {
 }
 
 TEST_CASE("reader: whole numbers may be written with exponent or point when they are whole", "[unit]") {
-  const auto heads = [](const std::string& text) { return load("model: {dim: 3, heads: " + text + "}").root.model.heads; };
+  const auto heads = [](const std::string& text) {
+    return load("model: {dim: 3, heads: " + text + "}").root.model.heads;
+  };
   CHECK(heads("1e3") == 1000);
   CHECK(heads("2.0") == 2);
   CHECK(heads("1.5e1") == 15);
   CHECK(heads("9223372036854775807") == INT64_MAX);
-  CHECK(heads("9007199254740993.0") == 9007199254740993);   // not a double
+  CHECK(heads("9007199254740993.0") == 9007199254740993);  // not a double
 }
 
 TEST_CASE("reader: where a list is due, one bare value is a list of one", "[unit]") {
@@ -150,8 +270,10 @@ TEST_CASE("reader: where a list is due, one bare value is a list of one", "[unit
 }
 
 TEST_CASE("reader: a list replaces the default list", "[unit]") {
-  CHECK(load("model: {dim: 3}\ntrain: {optimizer: {betas: [0.5]}}").root.train.optimizer.as<Adamw::Config>().betas == std::vector<double>{0.5});
-  CHECK(load("model: {dim: 3}\ntrain: {optimizer: {betas: []}}").root.train.optimizer.as<Adamw::Config>().betas.empty());
+  CHECK(load("model: {dim: 3}\ntrain: {optimizer: {betas: [0.5]}}").root.train.optimizer.as<Adamw::Config>().betas ==
+        std::vector<double>{0.5});
+  CHECK(
+      load("model: {dim: 3}\ntrain: {optimizer: {betas: []}}").root.train.optimizer.as<Adamw::Config>().betas.empty());
 }
 
 TEST_CASE("reader: a default kind gets its settings when the key is absent", "[unit]") {
@@ -187,7 +309,9 @@ TEST_CASE("reader: null empties an optional", "[unit]") {
 }
 
 TEST_CASE("reader: amounts take a unit, the first one when none is given", "[unit]") {
-  const auto steps = [](const std::string& text) { return load("model: {dim: 3}\ntrain: {steps: " + text + "}").root.train.steps; };
+  const auto steps = [](const std::string& text) {
+    return load("model: {dim: 3}\ntrain: {steps: " + text + "}").root.train.steps;
+  };
   CHECK(steps("500") == Quantity{500, "steps"});
   CHECK(steps("1e3") == Quantity{1000, "steps"});
   CHECK(steps("5 epochs") == Quantity{5, "epochs"});
@@ -195,13 +319,16 @@ TEST_CASE("reader: amounts take a unit, the first one when none is given", "[uni
   CHECK(steps("1e8 tokens") == Quantity{1e8, "tokens"});
   CHECK(steps("1e8tokens") == Quantity{1e8, "tokens"});
   CHECK(steps("'2.5 epochs'") == Quantity{2.5, "epochs"});
-  const auto memory = [](const std::string& text) { return load("model: {dim: 3}\ntrain: {memory: " + text + "}").root.train.memory; };
+  const auto memory = [](const std::string& text) {
+    return load("model: {dim: 3}\ntrain: {memory: " + text + "}").root.train.memory;
+  };
   CHECK(memory("4GB") == Quantity{4, "GB"});
   CHECK(memory("512") == Quantity{512, "MB"});
 }
 
 TEST_CASE("reader: the place of every given value is returned, and of no other", "[unit]") {
-  const Sources sources = load("model:\n  dim: 3\n  position: [rope, {kind: alibi,\n    bias_max: 4}]\n", {"train.steps=3"}).sources;
+  const Sources sources =
+      load("model:\n  dim: 3\n  position: [rope, {kind: alibi,\n    bias_max: 4}]\n", {"train.steps=3"}).sources;
   const auto line = [&](const std::string& path) { return sources.contains(path) ? sources.at(path).line : -1; };
   CHECK(line("model.dim") == 2);
   CHECK(line("model.position.0.kind") == 3);

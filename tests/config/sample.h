@@ -47,7 +47,9 @@ struct Interpolated : Scaling {
   static constexpr std::string_view kKind = "linear", kSummary = "squeezes all positions";
   Interpolated(const Config&, const Facts&) {}
 };
-inline void fields(Fields& f, Interpolated::Config& c) { f("factor", c.factor, "how much longer", required(at_least(1))); }
+inline void fields(Fields& f, Interpolated::Config& c) {
+  f("factor", c.factor, "how much longer", required(at_least(1)));
+}
 
 struct Rope : Position {
   struct Config {
@@ -74,7 +76,7 @@ struct None : Position {
   None(const Config&, const Facts&) {}
 };
 inline void fields(Fields&, None::Config&) {}
-struct Chain : Position {   // holds choices of its own like
+struct Chain : Position {  // holds choices of its own like
   struct Config {
     std::vector<Choice<Position>> parts;
   };
@@ -108,16 +110,19 @@ inline void fields(Fields& f, Sgd::Config& c) {
 }
 
 inline const Catalog<Scaling, Facts>& scalings() {
-  static const Catalog<Scaling, Facts> list("scaling", {entry<Yarn, Scaling, Facts>(), entry<Interpolated, Scaling, Facts>()});
+  static const Catalog<Scaling, Facts> list("scaling",
+                                            {entry<Yarn, Scaling, Facts>(), entry<Interpolated, Scaling, Facts>()});
   return list;
 }
 inline const Catalog<Position, Facts>& positions() {
-  static const Catalog<Position, Facts> list("position encoding", {entry<Rope, Position, Facts>(), entry<Alibi, Position, Facts>(),
-                                                                   entry<None, Position, Facts>(), entry<Chain, Position, Facts>()});
+  static const Catalog<Position, Facts> list("position encoding",
+                                             {entry<Rope, Position, Facts>(), entry<Alibi, Position, Facts>(),
+                                              entry<None, Position, Facts>(), entry<Chain, Position, Facts>()});
   return list;
 }
 inline const Catalog<Optimizer, Facts>& optimizers() {
-  static const Catalog<Optimizer, Facts> list("optimizer", {entry<Adamw, Optimizer, Facts>(), entry<Sgd, Optimizer, Facts>()});
+  static const Catalog<Optimizer, Facts> list("optimizer",
+                                              {entry<Adamw, Optimizer, Facts>(), entry<Sgd, Optimizer, Facts>()});
   return list;
 }
 
@@ -213,7 +218,7 @@ struct Loaded {
   Sources sources;
 };
 inline Loaded load(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  log::set_level(log::Level::warning);   // tests of the log read its file
+  log::set_level(log::Level::warning);  // tests of the log read its file
   Loaded loaded;
   loaded.sources = load_config_text(text, walk_of(loaded.root), {.overrides = overrides, .name = "lm.yaml"});
   return loaded;
