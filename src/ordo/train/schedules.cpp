@@ -107,9 +107,9 @@ WsdSchedule::WsdSchedule(const Config& config, const ScheduleFacts& facts)
       shape_(config.shape) {}
 double WsdSchedule::factor(int64_t step) const {
   if (step < warmup_) return rise(step, warmup_);
-  const double left = static_cast<double>(steps_ - step);
-  if (left >= decay_steps_) return decay_steps_ > 0.0 || left > 0.0 ? 1.0 : final_;
-  const double fallen = 1.0 - std::max(0.0, left) / decay_steps_;
+  const double left = std::max(0.0, static_cast<double>(steps_ - step));
+  if (left >= decay_steps_) return 1.0;
+  const double fallen = 1.0 - left / decay_steps_;
   return 1.0 + (final_ - 1.0) * (shape_ == Decline::sqrt ? std::sqrt(fallen) : fallen);
 }
 

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/catch.h"
+
+#include <algorithm>
+
+#include "ordo/train/drift.h"
+#include "support/thrown.h"
+#include "train/sample.h"
+
+namespace ordo::test {
+namespace {
+struct Change {
+  std::string override, path;
+  Drift drift;
+};
+}  // namespace
+
+TEST_CASE("drift: every key of a config has a rule", "[unit]") {
+  RunConfig config = sample_config();
+  const auto paths = manual_paths(walk_of(config));
+  REQUIRE(paths.size() > 80);
+  for (const auto& path : paths) {
+    if (path.empty() || path == "train" || path == "model") continue;  // groups whose keys have rules of their own
+    CAPTURE(path);
+    CHECK(drift_rule(path) != nullptr);
+  }
+}
+
+TEST_CASE("drift: what changed is classed key by key", "[unit]") {
+  const std::string before = resolved_yaml(sample_config());
+  const std::vector<Change> table{
+      {"train.optimizer.lr=1e-3", "train.optimizer.lr", Drift::allowed},
+      {"train.steps=50", "train.steps", Drift::allowed},
+      {"train.log_every=5", "train.log_every", Drift::allowed},
+      {"train.precision=bf16", "train.precision", Drift::allowed},
+      {"model.dropout=0.2", "model.dropout", Drift::allowed},
+      {"evaluate.lengths=[8]", "evaluate.lengths", Drift::allowed},
+      {"checkpoint.keep=9", "checkpoint.keep", Drift::allowed},
+      {"device=cpu", "device", Drift::allowed},
+      {"seed=8", "seed", Drift::needs_force},
+      {"train.batch_size=4", "train.batch_size", Drift::needs_force},
+      {"train.length=8", "train.length", Drift::needs_force},
+      {"task.data.generate.sentences=9", "task.data.generate.sentences", Drift::needs_force},
+      {"model.position.theta=500", "model.position", Drift::needs_force},
+      {"model.feed_forward.activation=relu", "model.feed_forward.activation", Drift::needs_force},
+      {"model.dim=32", "model.dim", Drift::refused},
+      {"model.layers=3", "model.layers", Drift::refused},
+      {"task.tokenizer=byte", "task.tokenizer", Drift::refused},
+      {"train.optimizer={kind: lion, lr: 1e-2}", "train.optimizer.kind", Drift::refused},
+  };
+  for (const auto& change : table) {
+    CAPTURE(change.override);
+    const auto found = drifted(before, sample_config({change.override}));
+    REQUIRE_FALSE(found.empty());
+    const auto at = std::find_if(found.begin(), found.end(),
+                                 [&](const Drifted& d) { return d.change.path.starts_with(change.path); });
+    REQUIRE(at != found.end());
+    CHECK(at->rule->drift == change.drift);
+  }
+}
+
+TEST_CASE("drift: an unchanged config passes, and its own dump reads back to itself", "[unit]") {
+  const RunConfig config = sample_config({"train.early_stop={patience: 2}", "evaluate.every=1"});
+  CHECK(drifted(resolved_yaml(config), config).empty());
+  CHECK_NOTHROW(check_drift(resolved_yaml(config), config, false));
+}
+
+TEST_CASE("drift: all refusals are listed together with both values, and force lets pass what it may", "[unit]") {
+  const std::string before = resolved_yaml(sample_config());
+  const RunConfig now = sample_config({"seed=8", "model.dim=32", "train.clip=2"});
+  const std::string why = thrown<ConfigError>([&] { check_drift(before, now, false); });
+  CHECK(contains(why, "needs --force: seed: 7 -> 8"));
+  CHECK(contains(why, "refused:       model.dim: 16 -> 32"));
+  CHECK_FALSE(contains(why, "train.clip"));
+  CHECK_FALSE(contains(thrown<ConfigError>([&] { check_drift(before, now, true); }), "seed"));
+  CHECK_NOTHROW(check_drift(before, sample_config({"seed=8"}), true));
+}
+
+}  // namespace ordo::test

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop: evaluations, checkpoints, the best, early stopping, signals.
+#include "support/catch.h"
+
+#include <cmath>
+#include <fstream>
+
+#include "ordo/core/files.h"
+#include "ordo/train/evaluate.h"
+#include "ordo/train/judge.h"
+#include "support/thrown.h"
+#include "train/sample.h"
+
+namespace ordo::test {
+namespace {
+struct Recorder final : Observer {
+  void stepped(const StepReport& r) override { steps.push_back(r); }
+  void evaluated(const EvalReport& r) override { evaluations.push_back(r); }
+  void saved(const fs::path& p) override { saves.push_back(p.filename().string()); }
+  void finished(const RunReport& r) override { report = r; }
+  std::vector<StepReport> steps;
+  std::vector<EvalReport> evaluations;
+  std::vector<std::string> saves;
+  RunReport report;
+};
+
+// Evaluations with losses given beforehand.
+class GradedTask final : public Task {
+ public:
+  GradedTask(std::shared_ptr<const Task> inner, std::vector<double> losses)
+      : inner_(std::move(inner)), losses_(std::move(losses)) {}
+  ModelFacts complete(ModelFacts facts) const override { return inner_->complete(facts); }
+  std::unique_ptr<BatchStream> open(const StreamOptions& o) const override { return inner_->open(o); }
+  bool has(Split split) const override { return split == Split::validation; }
+  Loss loss(Model& m, const Batch& b, const LossOptions& o) const override { return inner_->loss(m, b, o); }
+  Evaluation evaluate(Model&, const StreamOptions&) const override {
+    const double loss = losses_[std::min(next_++, losses_.size() - 1)];
+    return {.metrics = {{"loss", loss}}, .tokens = 1, .protocol = "non_overlapping"};
+  }
+  const Tokenizer* tokenizer() const override { return inner_->tokenizer(); }
+  uint64_t fingerprint() const override { return inner_->fingerprint(); }
+  std::vector<std::string> summary() const override { return {}; }
+
+ private:
+  std::shared_ptr<const Task> inner_;
+  std::vector<double> losses_;
+  mutable size_t next_ = 0;
+};
+
+struct Ran {
+  Recorder recorder;
+  RunReport report;
+  TrainState state;
+};
+Ran run_sample(const std::vector<std::string>& overrides, const fs::path& folder, std::vector<double> losses = {}) {
+  const RunConfig config = sample_config(overrides);
+  Ran ran;
+  TrainerParts parts = losses.empty() ? sample_parts(config)
+                                      : sample_parts(config, std::make_shared<GradedTask>(sample_task(config), losses));
+  parts.run = folder;
+  parts.observers = {&ran.recorder};
+  Trainer trainer(config, parts);
+  ran.report = trainer.run();
+  ran.state = trainer.state();
+  return ran;
+}
+std::vector<int64_t> evaluated_steps(const Recorder& r) {
+  std::vector<int64_t> steps;
+  for (const auto& e : r.evaluations) steps.push_back(e.step);
+  return steps;
+}
+const double nan = std::nan("");
+}  // namespace
+
+TEST_CASE("run: evaluates on its horizon and at the end, saves at the end, and writes its config", "[unit]") {
+  const TemporaryFolder folder("run");
+  const auto ran = run_sample({"evaluate.every=2", "checkpoint.best=\"\""}, folder.path());
+  CHECK(ran.report.end == RunReport::End::done);
+  CHECK(ran.recorder.steps.size() == 5);
+  CHECK(evaluated_steps(ran.recorder) == std::vector<int64_t>{2, 4, 5});
+  CHECK(ran.recorder.saves == std::vector<std::string>{"step-00000005"});
+  CHECK(pointed(folder.path(), "last") == 5);
+  CHECK(load_run_config(folder.path() / "config.yaml", {}).config.train.length == 16);
+  CHECK(ran.report.peak_memory > 1e6);
+}
+
+TEST_CASE("run: keeps the newest checkpoints and the best", "[unit]") {
+  const TemporaryFolder folder("keep");
+  const auto ran = run_sample({"evaluate.every=1", "checkpoint.every=1", "checkpoint.keep=2", "train.steps=6"},
+                              folder.path(), {5.0, 3.0, 4.0, 4.0, 3.5, 3.1});
+  CHECK(list_checkpoints(folder.path()) == std::vector<int64_t>{2, 5, 6});
+  CHECK(pointed(folder.path(), "best") == 2);
+  CHECK(ran.report.best == 3.0);
+}
+
+TEST_CASE("run: the best evaluation has a checkpoint even when none was due", "[unit]") {
+  const TemporaryFolder folder("best");
+  run_sample({"evaluate.every=2"}, folder.path(), {5.0, 3.0, 4.0});
+  CHECK(pointed(folder.path(), "best") == 4);
+  CHECK(list_checkpoints(folder.path()) == std::vector<int64_t>{2, 4, 5});
+}
+
+TEST_CASE("run: a metric that is not a number is never the best and does not freeze later comparisons", "[unit]") {
+  const TemporaryFolder folder("nan");
+  const auto ran = run_sample({"evaluate.every=1"}, folder.path(), {nan, 5.0, nan, 4.0, 6.0});
+  CHECK(pointed(folder.path(), "best") == 4);
+  CHECK(ran.report.best == 4.0);
+  CHECK_FALSE(ran.recorder.evaluations[0].best);
+}
+
+TEST_CASE("early stop: ends after so many evaluations without an improvement, not counting those too small", "[unit]") {
+  const TemporaryFolder folder("early");
+  const auto ran = run_sample({"train.steps=20", "evaluate.every=1", "train.early_stop={patience: 3, min_delta: 0.1}"},
+                              folder.path(), {5.0, 4.0, nan, 3.95, 3.5, 3.6, 3.45, 3.5, 3.0});
+  CHECK(ran.report.end == RunReport::End::early_stop);
+  CHECK(ran.report.step == 8);
+  CHECK(ran.state.early_best == 3.5);
+  CHECK(pointed(folder.path(), "last") == 8);
+}
+
+TEST_CASE("metric choices: a split and a name, a plus for larger is better", "[unit]") {
+  const auto accuracy = MetricChoice::parse("+test.accuracy");
+  REQUIRE(accuracy);
+  CHECK(accuracy->split == Split::test);
+  CHECK(accuracy->better(0.5, 0.4));
+  CHECK(accuracy->of(Split::test, {{"accuracy", 0.5}}) == 0.5);
+  CHECK_FALSE(accuracy->of(Split::validation, {{"accuracy", 0.5}}));
+  CHECK_FALSE(accuracy->of(Split::test, {{"accuracy", nan}}));
+  CHECK(MetricChoice::parse("validation.loss")->better(1.0, 2.0));
+  CHECK_FALSE(MetricChoice::parse("loss"));
+  CHECK_FALSE(MetricChoice::parse("dev.loss"));
+}
+
+TEST_CASE("run: a save that fails is a warning and training goes on; the last one failing is an error", "[unit]") {
+  const TemporaryFolder folder("fail");
+  fs::create_directories(folder.path() / "run");
+  struct Saboteur final : Observer {
+    explicit Saboteur(fs::path p) : blocker(std::move(p)) {}
+    // A file where the folder of step 2 has to go; away again in time for the last.
+    void started(const RunConfig&, int64_t, int64_t) override { std::ofstream(blocker) << "in the way"; }
+    void stepped(const StepReport& r) override {
+      if (r.step == until) fs::remove(blocker);
+    }
+    fs::path blocker;
+    int64_t until = 4;
+  };
+  const RunConfig config = sample_config({"checkpoint.every=2"});
+  Saboteur saboteur(folder.path() / "run" / checkpoint_name(2));
+  TrainerParts parts = sample_parts(config);
+  parts.run = folder.path() / "run";
+  parts.observers = {&saboteur};
+  CHECK(Trainer(config, parts).run().end == RunReport::End::done);
+  CHECK(list_checkpoints(parts.run) == std::vector<int64_t>{4, 5});
+
+  Saboteur last(folder.path() / "run" / checkpoint_name(5));
+  fs::remove_all(last.blocker);
+  last.until = -1;
+  parts = sample_parts(config);
+  parts.run = folder.path() / "run";
+  parts.observers = {&last};
+  CHECK_THROWS_AS(Trainer(config, parts).run(), CheckpointError);
+  CHECK(list_checkpoints(parts.run) == std::vector<int64_t>{2, 4});
+}
+
+TEST_CASE("run: weights that are not finite are never saved", "[unit]") {
+  const TemporaryFolder folder("finite");
+  const RunConfig config = sample_config({"train.steps=1"});
+  TrainerParts parts = sample_parts(config);
+  parts.run = folder.path();
+  struct Spoiler final : Observer {
+    explicit Spoiler(Model& m) : model(m) {}
+    void stepped(const StepReport&) override {
+      const at::NoGradGuard no_grad;
+      model.named_parameters()["decoder.norm.weight"].fill_(nan);
+    }
+    Model& model;
+  } spoiler(*parts.model);
+  parts.observers = {&spoiler};
+  CHECK(contains(thrown<NumericError>([&] { Trainer(config, parts).run(); }), "decoder.norm.weight"));
+  CHECK(list_checkpoints(folder.path()).empty());
+}
+
+TEST_CASE("evaluation: averages are used, and the weights are back afterwards", "[unit]") {
+  const RunConfig config = sample_config();
+  Trainer trainer(config, sample_parts(config));
+  for (int i = 0; i < 5; ++i) trainer.step();
+  const auto before = trainer.content();
+  const auto averaged = trainer.evaluate(Split::validation);
+  CHECK(same_content(trainer.content(), before));
+  CHECK(trainer.model().is_training());
+  const auto task = sample_task(config);
+  const auto model = sample_model(config, *task);
+  load_into(before.ema, weights_of(*model), "a test");
+  const auto alone = evaluate_lengths(*task, *model, evaluate_options(config, Split::validation));
+  CHECK(averaged.at(0).evaluation.metrics == alone.at(0).evaluation.metrics);
+}
+
+TEST_CASE("evaluation: a length past a learned table is refused in words and is no failure", "[unit]") {
+  const RunConfig config = sample_config({"model.position=learned", "evaluate.lengths=[16, 32]"});
+  Trainer trainer(config, sample_parts(config));
+  const auto reports = trainer.evaluate(Split::validation);
+  REQUIRE(reports.size() == 2);
+  CHECK(reports[0].refused.empty());
+  CHECK(reports[0].evaluation.metrics.contains("loss"));
+  CHECK_FALSE(reports[1].refused.empty());
+  CHECK(reports[1].evaluation.metrics.empty());
+}
+
+TEST_CASE("run: two equal runs are equal to the bit, another seed gives another run", "[unit]") {
+  const auto result = [](const std::string& seed) {
+    const RunConfig config = sample_config({"seed=" + seed});
+    Trainer trainer(config, sample_parts(config));
+    for (int i = 0; i < 3; ++i) trainer.step();
+    return trainer.content();
+  };
+  const auto one = result("7");
+  CHECK(same_content(one, result("7")));
+  CHECK_FALSE(same_content(one, result("8")));
+}
+
+TEST_CASE("state: text and back, and a newer format is refused in one line", "[unit]") {
+  TrainState s{.step = 7,
+               .tokens = 123,
+               .updates = 6,
+               .skipped = 1,
+               .evaluated = 5,
+               .best = 0.1,
+               .best_step = 4,
+               .without_improvement = 2};
+  s.data = R"({"epoch":1,"cursor":3})";
+  s.scaler = R"({"scale":1024.0,"good_steps":3})";
+  const std::string text = state_text(s);
+  CHECK(state_text(parse_state(text, "a test")) == text);
+  std::string newer = text;
+  newer.replace(newer.find("\"format\": 1"), 11, "\"format\": 9");
+  const std::string why = thrown<CheckpointError>([&] { parse_state(newer, "state.json of x"); });
+  CHECK(contains(why, "state.json of x is of format 9"));
+  CHECK(why.find('\n') == std::string::npos);
+  CHECK_THROWS_AS(parse_state("{}", "x"), CheckpointError);
+  CHECK_THROWS_AS(parse_state("not json", "x"), CheckpointError);
+}
+
+TEST_CASE("steps: a run may be given in epochs or tokens", "[unit]") {
+  const auto steps = [](const std::string& value) {
+    const RunConfig config = sample_config({"train.steps=" + value});
+    return Trainer(config, sample_parts(config)).steps();
+  };
+  CHECK(steps("960 tokens") == 10);  // 2 rows of 16 tokens, 3 times
+  const double batches = sample_task(sample_config())->open({.batch_size = 2, .length = 16})->batches_per_epoch();
+  CHECK(steps("6 epochs") == std::llround(6 * batches / 3));
+}
+
+}  // namespace ordo::test
