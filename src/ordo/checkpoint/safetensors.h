@@ -35,6 +35,8 @@ class SafetensorsFile {
   uint64_t header_checksum() const;                                         // XXH3 of everything before the data
 
  private:
+  const TensorInfo& info(std::string_view name) const;                      // throws when absent
+
   std::shared_ptr<MappedFile> file_;
   size_t data_begin_ = 0;
   std::vector<TensorInfo> tensors_;
