@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/catch.h"
+
+#include <ATen/ops/ones.h>
+
+#include "attention/kernel_case.h"
+
+using Catch::Matchers::Contains;
+using ordo::AttentionCall;
+using ordo::AutoKernel;
+using ordo::Mask;
+using ordo::test::agrees_with_eager;
+using ordo::test::KernelCase;
+using ordo::test::KernelInputs;
+
+namespace {
+AutoKernel::Verdict choice_for(const KernelCase& c, bool want_weights = false) {
+  AttentionCall call = KernelInputs(c).call();
+  call.want_weights = want_weights;
+  return AutoKernel({}, {}).choose(call);
+}
+}  // namespace
+
+TEST_CASE("auto: takes tiled for many queries on the CPU and sdpa for one", "[unit]") {
+  CHECK(choice_for({.mask = {.causal = true}}).kind == "tiled");
+  CHECK(choice_for({.encoding = "content_table", .mask = {.causal = true}}).kind == "tiled");
+  CHECK(choice_for({.Lq = 1, .Lk = 20, .mask = {.causal = true, .offset = 19}}).kind == "sdpa");
+}
+
+TEST_CASE("auto: falls to eager when weights are wanted, and says why the others would not", "[unit]") {
+  const auto verdict = choice_for({.mask = {.causal = true}}, /*want_weights=*/true);
+  CHECK(verdict.kind == "eager");
+  REQUIRE_FALSE(verdict.refused.empty());
+  for (const auto& [kind, why] : verdict.refused) CHECK_FALSE(why.empty());
+}
+
+TEST_CASE("auto: equals eager for every encoding", "[unit]") {
+  for (const std::string& encoding : ordo::test::all_encodings()) {
+    INFO(encoding);
+    CHECK(agrees_with_eager("auto", {.encoding = encoding, .Lq = 40, .Lk = 40, .mask = {.causal = true}}));
+  }
+}
+
+TEST_CASE("kernels: a pair that can never work is named with both sides and a way out", "[unit]") {
+  const auto sdpa = ordo::kernels().build("sdpa", {});
+  const ordo::PositionTraits shaw{.places = {.scores = true, .values = true}};
+  const auto why = ordo::never_works(sdpa->traits(), "sdpa", shaw, "shaw");
+  REQUIRE(why.has_value());
+  CHECK_THAT(*why, Contains("sdpa") && Contains("values") && Contains("shaw") && Contains("use auto"));
+  CHECK_FALSE(ordo::never_works(ordo::kernels().build("tiled", {})->traits(), "tiled", shaw, "shaw").has_value());
+}
