@@ -22,7 +22,9 @@ Batch to_device(const Batch& batch, c10::Device device) {
   there.at.coords = moved(batch.at.coords);
   there.mask.keys = moved(batch.mask.keys);
   there.mask.q_segment = moved(batch.mask.q_segment);
-  there.mask.k_segment = moved(batch.mask.k_segment);
+  // One tensor stays one: by that kernels know that queries and keys are packed alike.
+  const bool packed_alike = batch.mask.k_segment.is_same(batch.mask.q_segment);
+  there.mask.k_segment = packed_alike ? there.mask.q_segment : moved(batch.mask.k_segment);
   return there;
 }
 
