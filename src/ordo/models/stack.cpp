@@ -10,11 +10,6 @@ namespace ordo {
 
 namespace {
 
-std::string choice_place(const Source& source) {
-  if (source.file.empty()) return "";
-  return source.line > 0 ? fmt::format("{}:{}:{}: ", source.file, source.line, source.column) : source.file + ": ";
-}
-
 // Throws when the kernel can never serve the encodings, at the line of the one it cannot serve.
 void check_pair(const StackConfig& config, const AttentionKernel& kernel, const PositionEncoding& position,
                 const PositionFacts& facts) {
@@ -23,7 +18,12 @@ void check_pair(const StackConfig& config, const AttentionKernel& kernel, const 
   for (const auto& choice : config.position) {
     const auto reason =
         never_works(kernel.traits(), kernel_kind, positions().build(choice, facts)->traits(), choice.kind);
-    if (reason) throw ConfigError(choice_place(choice.source) + *reason);
+    if (!reason) continue;
+    try {
+      throw ConfigError(*reason);
+    } catch (const ConfigError& refusal) {
+      refused_at(choice.source, refusal);
+    }
   }
 }
 

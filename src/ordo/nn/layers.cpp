@@ -49,7 +49,8 @@ Norm::Norm(int64_t dim, NormKind kind, bool with_bias, double eps) : kind_(kind)
 Tensor Norm::forward(const Tensor& x) const {
   const int64_t dim = weight.size(0);
   if (kind_ == NormKind::layer) return at::layer_norm(x, {dim}, weight, if_defined(bias), eps_);
-  return at::rms_norm(x, {dim}, weight, eps_).to(x.scalar_type());
+  // One type in, so that LibTorch's fused implementation takes it.
+  return at::rms_norm(x.to(weight.scalar_type()), {dim}, weight, eps_).to(x.scalar_type());
 }
 
 void Norm::reset(const Initialiser& init, const std::string& path) {

@@ -25,27 +25,12 @@ const Kinds& kinds_of<PositionEncoding>() {
   return positions().kinds();
 }
 
-namespace {
-std::string position_place(const Source& source) {
-  if (source.file.empty()) return "";
-  return source.line > 0 ? fmt::format("{}:{}:{}: ", source.file, source.line, source.column) : source.file + ": ";
-}
-
-std::shared_ptr<PositionEncoding> build_placed(const Choice<PositionEncoding>& choice, const PositionFacts& facts) {
-  try {
-    return positions().build(choice, facts);
-  } catch (const ConfigError& error) {
-    throw ConfigError(position_place(choice.source) + error.what());
-  }
-}
-}  // namespace
-
 std::shared_ptr<PositionEncoding> make_position(const std::vector<Choice<PositionEncoding>>& list,
                                                 const PositionFacts& facts) {
   if (list.empty()) return std::make_shared<NoPosition>();
-  if (list.size() == 1) return build_placed(list[0], facts);
+  if (list.size() == 1) return positions().build(list[0], facts);
   std::vector<std::shared_ptr<PositionEncoding>> parts;
-  for (const auto& choice : list) parts.push_back(build_placed(choice, facts));
+  for (const auto& choice : list) parts.push_back(positions().build(choice, facts));
   return std::make_shared<Chain>(std::move(parts));
 }
 
