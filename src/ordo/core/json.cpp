@@ -130,14 +130,17 @@ std::string json_place(std::string_view text, size_t offset) {
 }  // namespace
 
 Json parse_json(std::string_view text, std::string_view what) {
+  const auto refuse = [&](size_t offset, std::string_view why) {
+    throw Error(fmt::format("{}: not valid JSON at {}: {}", what, json_place(text, offset), why));
+  };
+  // The parser takes a NUL for the end of the text and would not look at what follows.
+  if (const size_t nul = text.find('\0'); nul != std::string_view::npos) refuse(nul, "a NUL byte");
   const char* const begin = text.data();
   const char* reached = begin;
   JsonBuilder builder;
-  const bool whole = Json::sax_parse(JsonCursor{begin, &reached}, JsonCursor{begin + text.size(), &reached}, &builder);
-  if (whole) return std::move(builder.root);
-  const auto read = static_cast<size_t>(reached - begin);
-  throw Error(
-      fmt::format("{}: not valid JSON at {}: {}", what, json_place(text, read == 0 ? 0 : read - 1), builder.problem));
+  if (!Json::sax_parse(JsonCursor{begin, &reached}, JsonCursor{begin + text.size(), &reached}, &builder))
+    refuse(reached == begin ? 0 : static_cast<size_t>(reached - begin) - 1, builder.problem);
+  return std::move(builder.root);
 }
 
 std::string json_line(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
