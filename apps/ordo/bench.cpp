@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <ctime>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -45,7 +46,10 @@ double peak_resident_megabytes() {
   return static_cast<double>(usage.ru_maxrss) / 1024.0;
 }
 
-double rounded(double value, double unit) { return std::round(value / unit) * unit; }
+double rounded(double value, int digits) {
+  const double unit = std::pow(10.0, digits);
+  return std::round(value * unit) / unit;
+}
 
 // A trainer over a case's fixed batches, or over a config's own data.
 class Bench {
@@ -91,11 +95,11 @@ class Bench {
     std::nth_element(times.begin(), times.begin() + options_.steps / 2, times.end());
     const double flops = flops_ * static_cast<double>(options_.steps);
     return {{"bench", "train"}, {"impl", "ordo"}, {"case", options_.name.value_or(config_.name)}, {"dtype", precision_name()}, {"threads", at::get_num_threads()},
-            {"params", parameters_}, {"block", index}, {"steps", options_.steps}, {"tokens", tokens_ - tokens_before}, {"sec", rounded(seconds, 1e-5)},
-            {"cpu_s", rounded(used, 1e-5)}, {"tok_s", rounded(static_cast<double>(tokens_ - tokens_before) / seconds, 0.1)},
-            {"step_ms", rounded(1e3 * times[static_cast<size_t>(options_.steps / 2)], 1e-3)}, {"flops_step", flops_}, {"gflops", rounded(flops / seconds / 1e9, 0.1)},
-            {"gflops_cpu", rounded(flops / used / 1e9, 0.1)}, {"loss", rounded(loss_, 1e-6)}, {"loss_at", loss_at_}, {"done", done_},
-            {"warmup_s", rounded(warmup_, 0.01)}, {"peak_rss_mb", rounded(peak_resident_megabytes(), 0.1)}};
+            {"params", parameters_}, {"block", index}, {"steps", options_.steps}, {"tokens", tokens_ - tokens_before}, {"sec", rounded(seconds, 5)},
+            {"cpu_s", rounded(used, 5)}, {"tok_s", rounded(static_cast<double>(tokens_ - tokens_before) / seconds, 1)},
+            {"step_ms", rounded(1e3 * times[static_cast<size_t>(options_.steps / 2)], 3)}, {"flops_step", flops_}, {"gflops", rounded(flops / seconds / 1e9, 1)},
+            {"gflops_cpu", rounded(flops / used / 1e9, 1)}, {"loss", rounded(loss_, 6)}, {"loss_at", loss_at_}, {"done", done_},
+            {"warmup_s", rounded(warmup_, 2)}, {"peak_rss_mb", rounded(peak_resident_megabytes(), 1)}};
   }
 
   Json profile() {
@@ -115,7 +119,7 @@ class Bench {
     loss_ = report.loss;
     tokens_ = report.tokens;
     for (const int64_t told : {1, 2, 3, 5, 10, 20})
-      if (done_ == told) loss_at_[std::to_string(done_)] = rounded(report.loss, 1e-6);
+      if (done_ == told) loss_at_[std::to_string(done_)] = rounded(report.loss, 6);
   }
 
   BenchOptions options_;

@@ -11,7 +11,6 @@
 #include "ordo/attention/attention.h"
 #include "ordo/core/log.h"
 #include "ordo/core/text.h"
-#include "ordo/ops/device.h"
 #include "ordo/train/trainer.h"
 #include "ordo/train/weights.h"
 #include "runs.h"
@@ -122,7 +121,7 @@ struct Findings {
 };
 
 Findings look_at(const RunConfig& config, bool with_step) {
-  const c10::Device device = open_device(config.device);
+  const c10::Device device = open_device_quietly(config.device);
   Assembly parts = assemble(config, device, {});
   Findings found{.device = device.str(), .data = parts.task->summary(), .parts = parameters_by_part(*parts.model), .rows = rows_of(config.train)};
   for (const auto& [part, count] : found.parts) found.parameters += count;

@@ -100,7 +100,7 @@ int generate_text(const Words& words) {
   GenerateConfig& s = o.sampling;
   Options options("generate", "Continue a text with a trained model.");
   options.positional("RUN", o.run, "a run folder or a checkpoint");
-  options.positional("-", o.input, "a lone - reads the prompt from standard input", false);
+  options.positional("INPUT", o.input, "a lone - reads a prompt from standard input", false);
   options.texts("-p,--prompt", o.prompts, "TEXT", "the text to continue; repeated: several, as one batch");
   options.text("--file", o.file, "FILE", "a file whose text is a prompt");
   options.text("--checkpoint", o.checkpoint, "best|last|STEP", "which checkpoint of a run folder (the best if there is one, else the last)");

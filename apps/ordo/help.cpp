@@ -60,6 +60,58 @@ Walk config_walk() {
   return walk_of(config);
 }
 
+constexpr std::string_view kTop = "config";
+
+Words segments(const std::string& path) {
+  Words list;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find('.', begin), path.size());
+    list.push_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return list;
+}
+
+// The manual names the kind at each choice (model.decoder.position.rope); people write paths as they stand in YAML (model.position.rope).
+// The shortest path of the manual that holds the given one in order, from its first segment to its last; "" when there is none.
+std::string manual_path(const std::string& topic) {
+  const Words asked = segments(topic);
+  std::string best;
+  for (const auto& path : manual_paths(config_walk())) {
+    const Words full = segments(path);
+    if (full.front() != asked.front() || full.back() != asked.back() || (!best.empty() && full.size() >= segments(best).size())) continue;
+    size_t met = 0;
+    for (const auto& segment : full)
+      if (met < asked.size() && segment == asked[met]) ++met;
+    if (met == asked.size()) best = path;
+  }
+  return best;
+}
+
+// "model.postion" -> "model.position": the nearest key below the part of the path that is known.
+std::string nearest_path(const std::string& topic) {
+  const size_t dot = topic.rfind('.');
+  if (dot == topic.npos) return "";
+  const std::string parent = topic.substr(0, dot), known = manual_path(parent);
+  if (known.empty()) return nearest_path(parent);
+  Words keys;
+  for (const auto& path : manual_paths(config_walk()))
+    if (path.starts_with(known + ".")) keys.push_back(segments(path).back());
+  const std::string near = nearest(topic.substr(dot + 1), keys);
+  return near.empty() ? "" : parent + "." + near;
+}
+
+ConfigError unknown_topic(const std::string& topic) {
+  Words names;
+  for (const auto& command : commands()) names.emplace_back(command.name);
+  for (const auto& page : kPages) names.emplace_back(page.name);
+  for (const auto& path : manual_paths(config_walk()))
+    if (path.find('.') == path.npos) names.push_back(path);
+  const std::string path = nearest_path(topic), near = path.empty() ? nearest(topic, names) : path;
+  return ConfigError(fmt::format("no help on '{}'{}; 'ordo help' lists commands and pages, 'ordo help --paths' the keys of a config", topic,
+                                 near.empty() ? "" : fmt::format(": did you mean '{}'?", near)));
+}
+
 int show_contents() {
   print(overview());
   Table pages({});
@@ -75,7 +127,7 @@ int help(const Words& words) {
   Options options("help", "The manual.");
   std::string topic;
   bool paths = false;
-  options.positional("TOPIC", topic, "a command, a config path (model.position.rope; 'config' for its top), a page", false);
+  options.positional("TOPIC", topic, "a command, a page, or a config path: model.position.rope; config for its top", false);
   options.flag("--paths", paths, "every config path that the manual knows");
   if (!options.parse(words)) return kDone;
 
@@ -90,20 +142,18 @@ int help(const Words& words) {
       print(page.text);
       return kDone;
     }
-  const auto known_path = manual_paths(config_walk());
-  if (std::find(known_path.begin(), known_path.end(), topic) != known_path.end()) {
-    print(manual(config_walk(), topic));
-    return kDone;
-  }
+  bool known = false;
   for (const auto& command : commands())
-    if (command.name == topic && topic != "help") return command.run({"--help"});
-
-  Words names(known_path);
-  for (const auto& command : commands()) names.emplace_back(command.name);
-  for (const auto& page : kPages) names.emplace_back(page.name);
-  const std::string near = nearest(topic, names);
-  throw ConfigError(fmt::format("no help on '{}'{}; 'ordo help' lists commands and pages, 'ordo help --paths' the keys of a config", topic,
-                                near.empty() ? "" : fmt::format(": did you mean '{}'?", near)));
+    if (command.name == topic && topic != "help") {
+      command.run({"--help"});
+      known = true;
+    }
+  const std::string path = topic == kTop ? "" : manual_path(topic);
+  const bool section = topic == kTop || !path.empty();
+  if (known && section) print("\nIn a config:\n\n");
+  if (section) print(manual(config_walk(), path));
+  if (!known && !section) throw unknown_topic(topic);
+  return kDone;
 }
 
 }  // namespace ordo::cli

@@ -74,7 +74,7 @@ struct Options::Inside {
     app.allow_extras();
     app.set_help_flag("-h,--help", "this text");
     auto form = std::make_shared<CLI::Formatter>();
-    form->column_width(32);
+    form->column_width(34);
     form->label("REQUIRED", "");
     form->label("TEXT", "");
     form->label("OPTIONS", "OPTIONS");
@@ -179,7 +179,7 @@ void Options::number(const std::string& names, double& value, const std::string&
 }
 
 void Options::integers(const std::string& names, std::vector<int64_t>& values, const std::string& help, int64_t low, int64_t high) {
-  inside_->option(names, "N,N,…", help, [&values, names, low, high](const std::string& text) { values = read_integers(text, names, low, high); });
+  inside_->option(names, "N,N", help, [&values, names, low, high](const std::string& text) { values = read_integers(text, names, low, high); });
 }
 
 void Options::overrides(Words& list) {
@@ -206,6 +206,10 @@ bool Options::parse(const Words& words) {
 
 bool Options::given(const std::string& name) const { return inside_->app.count(name) > 0; }
 
-std::string Options::help() const { return inside_->app.help(); }
+std::string Options::help() const {
+  std::string text = inside_->app.help();
+  while (text.ends_with("\n\n")) text.pop_back();
+  return text;
+}
 
 }  // namespace ordo::cli

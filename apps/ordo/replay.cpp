@@ -15,7 +15,6 @@
 #include "ordo/core/hash.h"
 #include "ordo/core/log.h"
 #include "ordo/core/text.h"
-#include "ordo/ops/device.h"
 #include "ordo/train/trainer.h"
 #include "runs.h"
 
@@ -147,7 +146,7 @@ int replay(const Words& words) {
   const fs::path folder = run_folder(run);
   const Stretch stretch = choose_stretch(folder, options.given("--from") ? std::optional(from) : std::nullopt, options.given("--steps") ? std::optional(steps) : std::nullopt);
   const RunConfig config = load_subject((stretch.from > 0 ? folder / checkpoint_name(stretch.from) : folder).string(), {}).config;
-  const c10::Device device = open_device(config.device);
+  const c10::Device device = open_device_quietly(config.device);
   const Comparison comparison = replay_stretch(folder, stretch, config, device);
   require<ConfigError>(comparison.losses + comparison.tensors > 0, "steps {} to {} of {} hold neither a logged loss nor a checkpoint: nothing to compare (train.log_every)",
                        stretch.from + 1, stretch.to, run);

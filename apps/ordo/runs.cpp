@@ -2,6 +2,7 @@
 #include "runs.h"
 
 #include "ordo/core/errors.h"
+#include "ordo/core/log.h"
 #include "ordo/ops/device.h"
 #include "ordo/train/weights.h"
 
@@ -31,6 +32,13 @@ fs::path run_folder(const fs::path& run_or_checkpoint) {
   return checkpoint_step(plain.filename().string()) ? fs::absolute(plain).parent_path() : plain;
 }
 
+c10::Device open_device_quietly(const std::string& wanted) {
+  log::set_level(log::Level::warning);
+  const c10::Device device = open_device(wanted);
+  log::set_level(log::Level::info);
+  return device;
+}
+
 Assembly assemble(const RunConfig& config, c10::Device device, const fs::path& saved_tokenizer) {
   Assembly made;
   made.task = tasks().build(config.task, {.saved_tokenizer = saved_tokenizer, .seed = config.seed()});
@@ -43,7 +51,7 @@ Assembly assemble(const RunConfig& config, c10::Device device, const fs::path& s
 TrainedModel open_model(const std::string& run, const std::string& which, const std::vector<std::string>& overrides) {
   Checkpoint checkpoint(resolve_checkpoint(run, which));
   RunConfig config = load_run_config(checkpoint.folder() / "config.yaml", overrides).config;
-  const c10::Device device = open_device(config.device);
+  const c10::Device device = open_device_quietly(config.device);
   Assembly parts = assemble(config, device, checkpoint.tokenizer());
   const NamedTensors averaged = checkpoint.ema();
   load_into(checkpoint.model(), weights_of(*parts.model), checkpoint.folder().string());

@@ -17,6 +17,9 @@ LoadedConfig load_subject(const std::string& path, const std::vector<std::string
 // The folder of a run, given the run or one of its checkpoints.
 fs::path run_folder(const fs::path& run_or_checkpoint);
 
+// open_device without a word in the log: which one it is matters to a training, and would only stand before a short answer.
+c10::Device open_device_quietly(const std::string& wanted);
+
 // Task and model of a config, built on a device; `saved_tokenizer` is a checkpoint's, or empty.
 struct Assembly {
   std::shared_ptr<Task> task;

@@ -50,8 +50,9 @@ std::optional<Checkpoint> starting_point(const TrainOptions& o, const fs::path& 
                                         "give another --run DIR, or remove that folder", run.string(), saved.empty() ? 0 : saved.back());
     return std::nullopt;
   }
+  const bool one_checkpoint = run_folder(o.resume) != (fs::path(o.resume) / "").parent_path();
   std::optional<Checkpoint> given;
-  given.emplace(resolve_checkpoint(o.resume, "last"));
+  given.emplace(resolve_checkpoint(o.resume, one_checkpoint ? "" : "last"));
   require<ConfigError>(saved.empty() || saved.back() <= given->step(), "--resume {} is of step {}, but {} already holds step {}; give another --run DIR", o.resume,
                        given->step(), run.string(), saved.empty() ? 0 : saved.back());
   return given;

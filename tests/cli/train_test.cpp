@@ -209,7 +209,7 @@ TEST_CASE("--resume never and --resume PATH do not mix two runs in one folder", 
   CHECK(run_ordo(train_words(config, scratch / "run", {"--resume", (scratch / "run" / "step-00000002").string()})).code == 2);
   const Outcome branch = run_ordo(train_words(config, scratch / "branch", {"--resume", (scratch / "run" / "step-00000004").string()}));
   INFO(branch.err);
-  CHECK(branch.code == 0);
+  REQUIRE(branch.code == 0);
   CHECK(metrics(scratch / "branch").front()["step"] == 5);
 }
 

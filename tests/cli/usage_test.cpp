@@ -96,7 +96,7 @@ TEST_CASE("every command explains itself", "[cli]") {
     CHECK(help.code == 0);
     CHECK(help.err.empty());
     CHECK(help.out.find("ordo " + command) != std::string::npos);
-    if (command != "help" && command != "config") CHECK(run_ordo({"help", command}).out == help.out);
+    if (command != "help") CHECK(run_ordo({"help", command}).out.starts_with(help.out));
   }
 }
 

@@ -52,7 +52,7 @@ const std::vector<Wrong>& wrong_configs() {
       {"dim: 32", "dmi: 32", "7:3", {"unknown key 'dmi'", "dim"}},
       {"model:", "modle:", "5:1", {"unknown key 'modle'", "model"}},
       {"heads: 2", "haeds: 2", "9:15", {"'haeds'", "heads"}},
-      {"dim: 32", "dim: 32\n  dim: 64", "8:3", {"'dim'", "twice"}},
+      {"dim: 32", "dim: 32\n  dim: 64", "8:3", {"duplicate", "'dim'"}},
       {"position: rope", "position: rpoe", "10:13", {"rpoe", "rope"}},
       {"position: rope", "position: {kind: alibi, theta: 5}", "10:27", {"theta", "alibi"}},
       {"position: rope", "position: {theta: 5}", "10:13", {"kind"}},
@@ -75,7 +75,7 @@ const std::vector<Wrong>& wrong_configs() {
       {"  kind: language_modeling\n", "", "2:3", {"kind"}},
       {"  dim: 32\n", "", "5:1", {"dim"}},
       {"{heads: 2}", "{kv_heads: 2}", "9:", {"heads"}},
-      {"", "", "1:1", {"empty"}},
+      {"", "", "1:1", {"missing key 'task'", "'model'", "'train'"}},
       // types
       {"dim: 32", "dim: wide", "7:8", {"wide", "number"}},
       {"dim: 32", "dim: 32.5", "7:8", {"32.5", "whole"}},
