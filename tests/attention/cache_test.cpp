@@ -27,14 +27,17 @@ Tensor keys(int64_t rows, int64_t columns, uint64_t key) { return noise({rows, 2
 Tensor index(std::vector<int64_t> row) { return at::tensor(row, at::kLong).unsqueeze(0); }
 
 // Two rows of bools.
-Tensor flags(const std::vector<int64_t>& values, int64_t columns) { return at::tensor(values, at::kLong).view({2, columns}).to(at::kBool); }
+Tensor flags(const std::vector<int64_t>& values, int64_t columns) {
+  return at::tensor(values, at::kLong).view({2, columns}).to(at::kBool);
+}
 
 // Appends `columns` consecutive tokens to every row.
 KVCache::Held append(KVCache& cache, int64_t rows, int64_t columns, uint64_t key) {
   Mask mask;
   mask.causal = true;
   cache.advance(consecutive(cache.size(), columns, at::kCPU), mask);
-  return cache.append(0, keys(rows, columns, key), keys(rows, columns, key + 100), noise({rows, columns, 3}, key + 200));
+  return cache.append(0, keys(rows, columns, key), keys(rows, columns, key + 100),
+                      noise({rows, columns, 3}, key + 200));
 }
 }  // namespace
 
@@ -44,7 +47,8 @@ TEST_CASE("full cache: gives back all columns in order of arrival, also after gr
   for (const int64_t columns : {3, 1, 100, 1, 300}) {
     const uint64_t key = static_cast<uint64_t>(columns) + k.size();
     const auto held = append(*cache, 2, columns, key);
-    k.push_back(keys(2, columns, key)), v.push_back(keys(2, columns, key + 100)), kept.push_back(noise({2, columns, 3}, key + 200));
+    k.push_back(keys(2, columns, key)), v.push_back(keys(2, columns, key + 100)),
+        kept.push_back(noise({2, columns, 3}, key + 200));
     CHECK(same_bytes(held.k, at::cat(k, 2)));
     CHECK(same_bytes(held.v, at::cat(v, 2)));
     CHECK(same_bytes(held.kept, at::cat(kept, 1)));
@@ -52,7 +56,8 @@ TEST_CASE("full cache: gives back all columns in order of arrival, also after gr
   CHECK(cache->size() == 405);
 }
 
-TEST_CASE("full cache: fresh queries stand behind what was held, and positions stay consecutive while they are", "[unit]") {
+TEST_CASE("full cache: fresh queries stand behind what was held, and positions stay consecutive while they are",
+          "[unit]") {
   const auto cache = full_cache();
   CHECK(append(*cache, 2, 3, 1).mask.offset == 0);
   const auto second = append(*cache, 2, 2, 2);

@@ -39,7 +39,7 @@ KernelCase long_case(const std::string& encoding, int64_t L) {
 }  // namespace
 
 TEST_CASE("tiled: forward and backward hold no matrix of queries and keys, whatever the bias", "[unit]") {
-  constexpr int64_t kLength = 2048, kMatrix = 2 * kLength * kLength * 4;   // fp32 scores of two heads
+  constexpr int64_t kLength = 2048, kMatrix = 2 * kLength * kLength * 4;  // fp32 scores of two heads
   REQUIRE(peak_bytes("eager", long_case("none", kLength)) > kMatrix);
   for (const char* const encoding : {"none", "alibi", "offset_table", "content_table", "key_gate"}) {
     INFO(encoding);

@@ -15,7 +15,8 @@ std::vector<float> exponentials(const std::vector<float>& x) {
   for (const float value : x) scores.push_back(value);
   const int32_t low = 0, high = static_cast<int32_t>(scores.size());
   float sum = 0.0F, lse = 0.0F;
-  ordo::softmax_strip({.scores = scores.data(), .stride = high, .rows = 1, .columns = high, .low = &low, .high = &high}, &sum, &lse);
+  ordo::softmax_strip({.scores = scores.data(), .stride = high, .rows = 1, .columns = high, .low = &low, .high = &high},
+                      &sum, &lse);
   return {scores.begin() + 1, scores.end()};
 }
 }  // namespace
@@ -38,7 +39,14 @@ TEST_CASE("softmax rows: columns outside a row's span are zero and do not count"
   std::vector<float> scores{9.0F, 1.0F, 2.0F, 9.0F, 9.0F, 9.0F, 9.0F, 9.0F};
   const std::vector<int32_t> low{11, 13}, high{13, 13};
   std::vector<float> sum(2), lse(2);
-  ordo::softmax_strip({.scores = scores.data(), .stride = 4, .rows = 2, .columns = 4, .first = 10, .low = low.data(), .high = high.data()}, sum.data(), lse.data());
+  ordo::softmax_strip({.scores = scores.data(),
+                       .stride = 4,
+                       .rows = 2,
+                       .columns = 4,
+                       .first = 10,
+                       .low = low.data(),
+                       .high = high.data()},
+                      sum.data(), lse.data());
   CHECK(scores[0] == 0.0F);
   CHECK(scores[3] == 0.0F);
   CHECK(scores[2] == 1.0F);
@@ -49,10 +57,17 @@ TEST_CASE("softmax rows: columns outside a row's span are zero and do not count"
 
 TEST_CASE("softmax rows: a bias over offsets moves one place to the left from row to row", "[unit]") {
   std::vector<float> scores(6, 0.0F);
-  const std::vector<float> bias{10.0F, 20.0F, 30.0F, 40.0F};   // row 0 reads from place 1, row 1 from place 0
+  const std::vector<float> bias{10.0F, 20.0F, 30.0F, 40.0F};  // row 0 reads from place 1, row 1 from place 0
   const std::vector<int32_t> low{0, 0}, high{3, 3};
   std::vector<float> sum(2), lse(2);
-  ordo::softmax_strip({.scores = scores.data(), .stride = 3, .rows = 2, .columns = 3, .low = low.data(), .high = high.data(), .bias = bias.data() + 1, .bias_step = -1},
+  ordo::softmax_strip({.scores = scores.data(),
+                       .stride = 3,
+                       .rows = 2,
+                       .columns = 3,
+                       .low = low.data(),
+                       .high = high.data(),
+                       .bias = bias.data() + 1,
+                       .bias_step = -1},
                       sum.data(), lse.data());
   CHECK(lse[0] == Approx(40.0).epsilon(1e-4));
   CHECK(lse[1] == Approx(30.0).epsilon(1e-4));

@@ -45,9 +45,11 @@ TEST_CASE("sdpa: windows, prefixes and padding are dense masks while they are sm
   padded.keys = at::ones({2, 30}, at::kBool);
   padded.keys[0].slice(0, 0, 12).fill_(false);
   padded.keys[1].fill_(false);
-  for (const Mask& mask : {Mask{.causal = true, .window = 4}, Mask{.causal = true, .prefix = 7}, Mask{.window = 3}, padded})
+  for (const Mask& mask :
+       {Mask{.causal = true, .window = 4}, Mask{.causal = true, .prefix = 7}, Mask{.window = 3}, padded})
     CHECK(agrees_with_eager("sdpa", {.G = 2, .Lq = 30, .Lk = 30, .mask = mask}));
-  CHECK_THAT(refusal({.B = 1, .H = 1, .G = 1, .Lq = 2000, .Lk = 2000, .E = 1, .mask = {.causal = true, .window = 4}}), Contains("dense mask"));
+  CHECK_THAT(refusal({.B = 1, .H = 1, .G = 1, .Lq = 2000, .Lk = 2000, .E = 1, .mask = {.causal = true, .window = 4}}),
+             Contains("dense mask"));
 }
 
 TEST_CASE("sdpa: a row that sees no key gives zeros and finite gradients", "[unit]") {
@@ -70,12 +72,15 @@ TEST_CASE("sdpa: a bias over offsets that wants no gradient is a view of a vecto
       INFO("L = " << L << ", causal " << mask.causal << ", window " << mask.window.value_or(0));
       CHECK(without_gradients_agrees({.encoding = "offset_table", .B = 1, .G = 2, .Lq = L, .Lk = L, .mask = mask}));
     }
-  CHECK(without_gradients_agrees({.encoding = "offset_table", .Lq = 5, .Lk = 25, .mask = {.causal = true, .offset = 20}}));
+  CHECK(without_gradients_agrees(
+      {.encoding = "offset_table", .Lq = 5, .Lk = 25, .mask = {.causal = true, .offset = 20}}));
   CHECK(without_gradients_agrees({.encoding = "offset_table", .Lq = 5, .Lk = 25}));
 }
 
 TEST_CASE("sdpa: biases in bf16 calls are rounded no worse than the scores", "[unit]") {
-  CHECK(without_gradients_agrees({.encoding = "offset_table", .Lq = 30, .Lk = 30, .mask = {.causal = true}, .type = at::kBFloat16}, Tolerance::bf16));
+  CHECK(without_gradients_agrees(
+      {.encoding = "offset_table", .Lq = 30, .Lk = 30, .mask = {.causal = true}, .type = at::kBFloat16},
+      Tolerance::bf16));
 }
 
 TEST_CASE("sdpa: what would leave the fused path or be inexact is refused in words", "[unit]") {

@@ -54,10 +54,12 @@ TEST_CASE("tiled: causal outputs and gradients equal eager's at every length aro
 }
 
 TEST_CASE("tiled: causal rows long enough for full strips equal eager's", "[unit]") {
-  for (const char* const form : {"none", "offset_table"}) CHECK(agrees_with_eager("tiled", {.encoding = form, .B = 1, .Lq = 300, .Lk = 300, .mask = causal_mask()}));
+  for (const char* const form : {"none", "offset_table"})
+    CHECK(agrees_with_eager("tiled", {.encoding = form, .B = 1, .Lq = 300, .Lk = 300, .mask = causal_mask()}));
 }
 
-TEST_CASE("tiled: without causality outputs and gradients equal eager's, with more keys or more queries too", "[unit]") {
+TEST_CASE("tiled: without causality outputs and gradients equal eager's, with more keys or more queries too",
+          "[unit]") {
   for (const char* const form : {"none", "alibi", "offset_table", "content_table"})
     for (const auto& [Lq, Lk] : {std::pair{70, 70}, {20, 130}, {130, 20}, {1, 65}}) {
       INFO(form << ", " << Lq << " queries, " << Lk << " keys");
@@ -91,9 +93,14 @@ TEST_CASE("tiled: padding and packed documents hide what they hide under eager",
   for (const std::string& form : kForms)
     for (const bool consecutive : {true, false}) {
       INFO(form << (consecutive ? "" : ", gathered positions"));
-      CHECK(agrees_with_eager("tiled", {.encoding = form, .Lq = 90, .Lk = 90, .mask = padded_mask(90, true), .consecutive = consecutive}));
-      CHECK(agrees_with_eager("tiled", {.encoding = form, .Lq = 90, .Lk = 90, .mask = packed_mask(90), .consecutive = consecutive}));
-      if (form != "key_gate") CHECK(agrees_with_eager("tiled", {.encoding = form, .Lq = 70, .Lk = 70, .mask = padded_mask(70, false), .consecutive = consecutive}));
+      CHECK(agrees_with_eager(
+          "tiled", {.encoding = form, .Lq = 90, .Lk = 90, .mask = padded_mask(90, true), .consecutive = consecutive}));
+      CHECK(agrees_with_eager(
+          "tiled", {.encoding = form, .Lq = 90, .Lk = 90, .mask = packed_mask(90), .consecutive = consecutive}));
+      if (form != "key_gate")
+        CHECK(agrees_with_eager(
+            "tiled",
+            {.encoding = form, .Lq = 70, .Lk = 70, .mask = padded_mask(70, false), .consecutive = consecutive}));
     }
 }
 
@@ -124,6 +131,19 @@ TEST_CASE("tiled: rows and whole strips that see no key give zeros and finite gr
   }
 }
 
+TEST_CASE("tiled: a row whose window holds nothing but padding gives zeros", "[unit]") {
+  Mask mask{.causal = true, .window = 5};
+  mask.keys = at::ones({2, 70}, at::kBool);
+  mask.keys.slice(1, 10, 60).fill_(false);
+  for (const char* const form : {"none", "key_gate"}) {
+    INFO(form);
+    const KernelCase c{.encoding = form, .Lq = 70, .Lk = 70, .mask = mask};
+    REQUIRE(ordo::attend_on_cpu(KernelInputs(c).call()).has_value());
+    CHECK(agrees_with_eager("tiled", c));
+    CHECK(run_case("tiled", c).out.slice(2, 14, 60).eq(0).all().item<bool>());
+  }
+}
+
 TEST_CASE("tiled: dropout drops what eager drops, whatever the path", "[unit]") {
   for (const std::string& form : kForms)
     for (const Mask& mask : {causal_mask(), padded_mask(90, true)}) {
@@ -133,20 +153,31 @@ TEST_CASE("tiled: dropout drops what eager drops, whatever the path", "[unit]") 
 }
 
 TEST_CASE("tiled: a softcap is the same function as under eager", "[unit]") {
-  for (const std::string& form : kForms) CHECK(agrees_with_eager("tiled", {.encoding = form, .Lq = 70, .Lk = 70, .mask = causal_mask(), .softcap = 0.7}));
+  for (const std::string& form : kForms)
+    CHECK(agrees_with_eager("tiled", {.encoding = form, .Lq = 70, .Lk = 70, .mask = causal_mask(), .softcap = 0.7}));
 }
 
 TEST_CASE("tiled: fp64 calls agree with eager to fp64 accuracy", "[unit]") {
   for (const std::string& form : kForms) {
     INFO(form);
-    CHECK(agrees_with_eager("tiled", {.encoding = form, .G = 2, .Lq = 70, .Lk = 70, .mask = causal_mask(), .dropout = 0.2, .type = at::kDouble}, Tolerance::fp64, 1e-10));
+    CHECK(agrees_with_eager(
+        "tiled",
+        {.encoding = form, .G = 2, .Lq = 70, .Lk = 70, .mask = causal_mask(), .dropout = 0.2, .type = at::kDouble},
+        Tolerance::fp64, 1e-10));
   }
 }
 
 TEST_CASE("tiled: fp64 gradients are those of finite differences", "[unit]") {
   for (const std::string& form : kForms) {
     INFO(form);
-    const KernelInputs inputs({.encoding = form, .B = 1, .G = 2, .Lq = 9, .Lk = 9, .mask = causal_mask(), .dropout = 0.2, .type = at::kDouble});
+    const KernelInputs inputs({.encoding = form,
+                               .B = 1,
+                               .G = 2,
+                               .Lq = 9,
+                               .Lk = 9,
+                               .mask = causal_mask(),
+                               .dropout = 0.2,
+                               .type = at::kDouble});
     const auto kernel = ordo::kernels().build("tiled", {});
     const Tensor weights = noise({1, 4, 9, 8}, 6, at::kDouble);
     const auto value = [&] { return (kernel->run(inputs.call()).out * weights).sum(); };
@@ -161,7 +192,8 @@ TEST_CASE("tiled: fp64 gradients are those of finite differences", "[unit]") {
       leaf.add_(direction, -2 * kStep);
       const double behind = value().item<double>();
       leaf.add_(direction, kStep);
-      CHECK((ahead - behind) / (2 * kStep) == Approx((leaf.grad() * direction).sum().item<double>()).epsilon(1e-7).margin(1e-9));
+      CHECK((ahead - behind) / (2 * kStep) ==
+            Approx((leaf.grad() * direction).sum().item<double>()).epsilon(1e-7).margin(1e-9));
     }
   }
 }
@@ -170,15 +202,18 @@ TEST_CASE("tiled: bf16 and fp16 calls are as near to fp32 as rounding allows", "
   for (const at::ScalarType type : {at::kBFloat16, at::kHalf})
     for (const char* const form : {"none", "offset_table", "content_table"}) {
       INFO(form << " in " << c10::toString(type));
-      const auto outcome = run_case("tiled", {.encoding = form, .Lq = 70, .Lk = 70, .mask = causal_mask(), .type = type});
+      const auto outcome =
+          run_case("tiled", {.encoding = form, .Lq = 70, .Lk = 70, .mask = causal_mask(), .type = type});
       CHECK(outcome.out.scalar_type() == type);
-      CHECK(agrees_with_eager("tiled", {.encoding = form, .Lq = 70, .Lk = 70, .mask = causal_mask(), .type = type}, Tolerance::bf16, 2e-2));
+      CHECK(agrees_with_eager("tiled", {.encoding = form, .Lq = 70, .Lk = 70, .mask = causal_mask(), .type = type},
+                              Tolerance::bf16, 2e-2));
     }
 }
 
 TEST_CASE("tiled: outputs and gradients do not depend on the number of threads, to the bit", "[unit]") {
   const int threads = at::get_num_threads();
-  const KernelCase c{.encoding = "offset_table", .B = 3, .G = 2, .Lq = 90, .Lk = 90, .mask = causal_mask(), .dropout = 0.1};
+  const KernelCase c{
+      .encoding = "offset_table", .B = 3, .G = 2, .Lq = 90, .Lk = 90, .mask = causal_mask(), .dropout = 0.1};
   at::set_num_threads(1);
   const auto alone = run_case("tiled", c);
   at::set_num_threads(3);
@@ -195,13 +230,26 @@ TEST_CASE("tiled: a NaN among the scores reaches the output instead of counting 
   CHECK(ordo::kernels().build("tiled", {})->run(inputs.call()).out.isnan().all().item<bool>());
 }
 
-TEST_CASE("tiled: the output is stored with the heads of a token side by side, so that the next projection copies nothing", "[unit]") {
+TEST_CASE(
+    "tiled: the output is stored with the heads of a token side by side, so that the next projection copies nothing",
+    "[unit]") {
   const KernelInputs inputs({.Lq = 70, .Lk = 70, .mask = causal_mask()});
   CHECK(ordo::kernels().build("tiled", {})->run(inputs.call()).out.transpose(1, 2).is_contiguous());
 }
 
-TEST_CASE("tiled: biases over keys or offsets take the fast path on the CPU, content and value terms do not", "[unit]") {
-  const auto fast = [](const std::string& form) { return ordo::attend_on_cpu(KernelInputs({.encoding = form, .mask = causal_mask()}).call()).has_value(); };
+TEST_CASE("tiled: keys and values that repeat one row without copying it are read as what they show", "[unit]") {
+  const at::NoGradGuard plain;
+  auto call = KernelInputs({.Lq = 70, .Lk = 70, .mask = causal_mask()}).call();
+  call.v = call.v.slice(2, 0, 1).expand_as(call.v);
+  call.k = call.k.transpose(2, 3).contiguous().transpose(2, 3);
+  CHECK(close(ordo::kernels().build("tiled", {})->run(call).out, call.v, Tolerance::fp32_sum));
+}
+
+TEST_CASE("tiled: biases over keys or offsets take the fast path on the CPU, content and value terms do not",
+          "[unit]") {
+  const auto fast = [](const std::string& form) {
+    return ordo::attend_on_cpu(KernelInputs({.encoding = form, .mask = causal_mask()}).call()).has_value();
+  };
   for (const char* const form : {"none", "alibi", "offset_table", "key_gate"}) CHECK(fast(form));
   CHECK_FALSE(fast("content_table"));
 }

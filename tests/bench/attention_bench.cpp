@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times attention kernels on the CPU, forward and backward, contestants taking turns. One JSON line per contestant: median and least
-// milliseconds of a call, and the ratio to the first contestant in the same round (median, least, largest).
-//   bench_attention [B=12] [H=6] [G=H] [L=256] [E=64] [threads=1] [rounds=9] [dtype=fp32|bf16] [backward=1] [causal=1] [dropout=0]
+// Times attention kernels on the CPU, forward and backward, contestants taking turns. One JSON line per contestant:
+// median and least milliseconds of a call, and the ratio to the first contestant in the same round (median, least,
+// largest).
+//   bench_attention [B=12] [H=6] [G=H] [L=256] [Lq=L] [E=64] [threads=1] [rounds=9] [dtype=fp32|bf16] [backward=1]
+//   [causal=1] [dropout=0]
 //                   [contestants=sdpa,tiled,tiled_offset]
-// Contestants: a kernel's kind, for a bias followed by _offset (learned, over offsets), _fixed (the same without gradient) or _key.
+// L counts keys, Lq queries: the last ones. Contestants: a kernel's kind, for a bias followed by _offset (learned, over
+// offsets), _fixed (the same without gradient) or _key.
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
@@ -26,15 +29,28 @@ using ordo::Tensor;
 
 using Options = std::map<std::string, std::string>;
 Options read_options(int count, char** words) {
-  Options options{{"B", "12"}, {"H", "6"}, {"G", ""}, {"L", "256"}, {"E", "64"}, {"threads", "1"}, {"rounds", "9"}, {"dtype", "fp32"},
-                  {"backward", "1"}, {"causal", "1"}, {"dropout", "0"}, {"contestants", "sdpa,tiled,tiled_offset"}};
+  Options options{{"B", "12"},
+                  {"H", "6"},
+                  {"G", ""},
+                  {"L", "256"},
+                  {"Lq", ""},
+                  {"E", "64"},
+                  {"threads", "1"},
+                  {"rounds", "9"},
+                  {"dtype", "fp32"},
+                  {"backward", "1"},
+                  {"causal", "1"},
+                  {"dropout", "0"},
+                  {"contestants", "sdpa,tiled,tiled_offset"}};
   for (int i = 1; i < count; ++i) {
     const std::string word = words[i];
     const size_t equal = word.find('=');
-    ordo::require<ordo::ConfigError>(equal != std::string::npos && options.contains(word.substr(0, equal)), "unknown option '{}'", word);
+    ordo::require<ordo::ConfigError>(equal != std::string::npos && options.contains(word.substr(0, equal)),
+                                     "unknown option '{}'", word);
     options[word.substr(0, equal)] = word.substr(equal + 1);
   }
   if (options["G"].empty()) options["G"] = options["H"];
+  if (options["Lq"].empty()) options["Lq"] = options["L"];
   return options;
 }
 
@@ -67,27 +83,42 @@ Contestant make_contestant(const std::string& name, int64_t H, int64_t L) {
   const size_t cut = name.find('_');
   Contestant made{name, ordo::kernels().build(name.substr(0, cut), {}), nullptr};
   const std::string form = cut == std::string::npos ? "" : name.substr(cut + 1);
-  if (form == "offset" || form == "fixed") made.bias = std::make_shared<OffsetVector>((at::randn({H, 2 * L - 1}) * 0.5).requires_grad_(form == "offset"));
+  if (form == "offset" || form == "fixed")
+    made.bias = std::make_shared<OffsetVector>((at::randn({H, 2 * L - 1}) * 0.5).requires_grad_(form == "offset"));
   if (form == "key") made.bias = std::make_shared<KeyVector>((at::randn({1, H, 1, L}) * 0.5).requires_grad_(true));
   return made;
 }
 
 class Bench {
  public:
-  explicit Bench(Options options) : o_(std::move(options)), B_(number("B")), H_(number("H")), G_(number("G")), L_(number("L")), E_(number("E")) {
+  explicit Bench(Options options)
+      : o_(std::move(options)),
+        B_(number("B")),
+        H_(number("H")),
+        G_(number("G")),
+        Lq_(number("Lq")),
+        L_(number("L")),
+        E_(number("E")) {
     const auto type = o_["dtype"] == "bf16" ? at::kBFloat16 : at::kFloat;
-    const auto leaf = [&](int64_t heads) { return at::randn({B_, L_, heads * E_}).to(type).requires_grad_(true); };
-    q_ = leaf(H_), k_ = leaf(G_), v_ = leaf(G_), dout_ = at::randn({B_, L_, H_ * E_}).to(type);
+    const auto leaf = [&](int64_t L, int64_t heads) {
+      return at::randn({B_, L, heads * E_}).to(type).requires_grad_(true);
+    };
+    q_ = leaf(Lq_, H_), k_ = leaf(L_, G_), v_ = leaf(L_, G_), dout_ = at::randn({B_, Lq_, H_ * E_}).to(type);
   }
   double once(const Contestant& c) const {
     const bool backward = o_.at("backward") == "1";
     const at::AutoGradMode mode(backward);
-    const auto heads = [&](const Tensor& t, int64_t n) { return t.view({B_, L_, n, E_}).transpose(1, 2); };
+    const auto heads = [&](const Tensor& t, int64_t n) { return t.view({B_, t.size(1), n, E_}).transpose(1, 2); };
     for (const Tensor& t : {q_, k_, v_}) t.mutable_grad() = Tensor();
     const auto begin = std::chrono::steady_clock::now();
-    ordo::AttentionCall call{.q = heads(q_, H_), .k = heads(k_, G_), .v = heads(v_, G_), .mask = {.causal = o_.at("causal") == "1"}, .bias = c.bias,
-                             .scale = 0.125, .dropout = std::stod(o_.at("dropout"))};
-    const Tensor out = c.kernel->run(call).out.transpose(1, 2).reshape({B_, L_, H_ * E_});
+    ordo::AttentionCall call{.q = heads(q_, H_),
+                             .k = heads(k_, G_),
+                             .v = heads(v_, G_),
+                             .mask = {.causal = o_.at("causal") == "1", .offset = L_ - Lq_},
+                             .bias = c.bias,
+                             .scale = 0.125,
+                             .dropout = std::stod(o_.at("dropout"))};
+    const Tensor out = c.kernel->run(call).out.transpose(1, 2).reshape({B_, Lq_, H_ * E_});
     if (backward) out.backward(dout_);
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() * 1e3;
   }
@@ -96,7 +127,7 @@ class Bench {
 
  private:
   Options o_;
-  int64_t B_, H_, G_, L_, E_;
+  int64_t B_, H_, G_, Lq_, L_, E_;
   Tensor q_, k_, v_, dout_;
 };
 
@@ -111,7 +142,7 @@ void measure(const Bench& bench) {
   for (size_t comma; (comma = names.find(',')) != std::string::npos; names.erase(0, comma + 1))
     contestants.push_back(make_contestant(names.substr(0, comma), bench.number("H"), bench.number("L")));
   std::vector<std::vector<double>> times(contestants.size());
-  for (int64_t round = -2; round < bench.number("rounds"); ++round) {   // two rounds to warm up
+  for (int64_t round = -2; round < bench.number("rounds"); ++round) {  // two rounds to warm up
     for (size_t i = 0; i < contestants.size(); ++i) {
       const double ms = bench.once(contestants[i]);
       if (round >= 0) times[i].push_back(ms);
@@ -123,9 +154,11 @@ void measure(const Bench& bench) {
     std::string settings;
     for (const auto& [key, value] : bench.options())
       if (key != "contestants") settings += fmt::format("\"{}\": \"{}\", ", key, value);
-    fmt::print("{{\"bench\": \"attention\", \"contestant\": \"{}\", {}\"ms\": {:.3f}, \"least_ms\": {:.3f}, \"speed_to_first\": [{:.3f}, {:.3f}, {:.3f}]}}\n",
-               contestants[i].name, settings, median(times[i]), *std::min_element(times[i].begin(), times[i].end()), median(ratio),
-               *std::min_element(ratio.begin(), ratio.end()), *std::max_element(ratio.begin(), ratio.end()));
+    fmt::print(
+        "{{\"bench\": \"attention\", \"contestant\": \"{}\", {}\"ms\": {:.3f}, \"least_ms\": {:.3f}, "
+        "\"speed_to_first\": [{:.3f}, {:.3f}, {:.3f}]}}\n",
+        contestants[i].name, settings, median(times[i]), *std::min_element(times[i].begin(), times[i].end()),
+        median(ratio), *std::min_element(ratio.begin(), ratio.end()), *std::max_element(ratio.begin(), ratio.end()));
   }
 }
 }  // namespace

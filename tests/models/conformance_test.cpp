@@ -23,27 +23,39 @@ namespace ordo::test {
 namespace {
 
 constexpr int64_t kVocab = 13, kLayers = 2, kMaxLength = 64;
-constexpr Tolerance kModel = Tolerance{2e-5, 2e-4};   // two layers of sums in another order
+constexpr Tolerance kModel = Tolerance{2e-5, 2e-4};  // two layers of sums in another order
 
-AttentionConfig conforming_attention(const std::string& kernel) { return {.heads = 4, .kv_heads = 2, .head_dim = 8, .kernel = Choice<AttentionKernel>(kernel)}; }
+AttentionConfig conforming_attention(const std::string& kernel) {
+  return {.heads = 4, .kv_heads = 2, .head_dim = 8, .kernel = Choice<AttentionKernel>(kernel)};
+}
 
-// A causal model with one encoding and one kernel: a decoder for the catalogue's encodings, two bare attention layers for the tests' own.
+// A causal model with one encoding and one kernel: a decoder for the catalogue's encodings, two bare attention layers
+// for the tests' own.
 class Subject : public torch::nn::Module {
  public:
   Subject(const std::string& encoding, const std::string& kernel) {
     const auto& listed = positions().kinds();
     if (std::any_of(listed.begin(), listed.end(), [&](const KindInfo& k) { return k.kind == encoding; })) {
       Decoder::Config c;
-      c.dim = 32, c.layers = kLayers, c.max_length = kMaxLength, c.attention = conforming_attention(kernel), c.init.std = 0.3;
+      c.dim = 32, c.layers = kLayers, c.max_length = kMaxLength, c.attention = conforming_attention(kernel),
+      c.init.std = 0.3;
       if (encoding != "none") c.position = {Choice<PositionEncoding>(encoding)};
       decoder_ = register_module("decoder", std::make_shared<Decoder>(c, ModelFacts{.vocab_size = kVocab, .seed = 3}));
       return;
     }
-    const PositionFacts facts{.dim = 32, .heads = 4, .kv_heads = 2, .head_dim = 8, .layers = kLayers, .max_length = kMaxLength, .causal = true};
+    const PositionFacts facts{.dim = 32,
+                              .heads = 4,
+                              .kv_heads = 2,
+                              .head_dim = 8,
+                              .layers = kLayers,
+                              .max_length = kMaxLength,
+                              .causal = true};
     own_ = register_module("position", any_encoding(encoding, facts));
     for (int64_t i = 0; i < kLayers; ++i) {
       const AttentionLayer layer{.config = conforming_attention(kernel), .dim = 32, .layer = i};
-      layers_.push_back(register_module("layer" + std::to_string(i), std::make_shared<MultiHeadAttention>(layer, kernels().build(kernel, {}), own_.get())));
+      layers_.push_back(
+          register_module("layer" + std::to_string(i),
+                          std::make_shared<MultiHeadAttention>(layer, kernels().build(kernel, {}), own_.get())));
       initialise(*layers_.back(), static_cast<uint64_t>(5 + i), {.std = 0.3}, kLayers);
     }
   }
@@ -66,10 +78,13 @@ class Subject : public torch::nn::Module {
   std::vector<std::shared_ptr<MultiHeadAttention>> layers_;
 };
 
-Tensor some_ids(int64_t L, int64_t from = 0) { return ((at::arange(from, from + L) * 7 + 3) * at::arange(from + 1, from + L + 1)).remainder(kVocab).unsqueeze(0); }
+Tensor some_ids(int64_t L, int64_t from = 0) {
+  return ((at::arange(from, from + L) * 7 + 3) * at::arange(from + 1, from + L + 1)).remainder(kVocab).unsqueeze(0);
+}
 
-// Calls check(subject) for every encoding under every kernel that takes its calls; each encoding must be taken by three at least.
-// `check` makes all its calls outside of assertions: an assertion would take a kernel's refusal for a failure.
+// Calls check(subject) for every encoding under every kernel that takes its calls; each encoding must be taken by three
+// at least. `check` makes all its calls outside of assertions: an assertion would take a kernel's refusal for a
+// failure.
 template <class Check>
 void for_every_pair(const Check& check, bool gradients = false) {
   const at::AutoGradMode mode(gradients);
@@ -87,19 +102,21 @@ void for_every_pair(const Check& check, bool gradients = false) {
       }
     }
     INFO(encoding);
-    CHECK(taken >= 3);   // auto, eager, tiled
+    CHECK(taken >= 3);  // auto, eager, tiled
   }
 }
 
 // Feeds ids chunk by chunk through a fresh cache of the kind.
-Tensor in_chunks(Subject& subject, const std::string& cache_kind, const Tensor& ids, const Tensor& index, const Tensor& keys, const std::vector<int64_t>& ends) {
+Tensor in_chunks(Subject& subject, const std::string& cache_kind, const Tensor& ids, const Tensor& index,
+                 const Tensor& keys, const std::vector<int64_t>& ends) {
   const auto cache = caches().build(cache_kind, {.layers = kLayers});
   std::vector<Tensor> outs;
   int64_t from = 0;
   for (const int64_t to : ends) {
     Mask mask;
     if (keys.defined()) mask.keys = keys.slice(1, from, to);
-    const Positions at = keys.defined() ? Positions{.index = index.slice(1, from, to)} : consecutive(from, to - from, at::kCPU);
+    const Positions at =
+        keys.defined() ? Positions{.index = index.slice(1, from, to)} : consecutive(from, to - from, at::kCPU);
     outs.push_back(subject.run(ids.slice(1, from, to), at, mask, cache.get()));
     from = to;
   }
@@ -123,20 +140,22 @@ TEST_CASE("conformance: outputs and gradients are those of eager", "[conformance
     out.backward(noise(out.sizes(), 4));
     return out.detach();
   };
-  for_every_pair([&](Subject& subject, const std::string& encoding) {
-    Subject reference(encoding, "eager");
-    const Tensor expected = run(reference);
-    const Tensor found = run(subject);
-    CHECK(close(found, expected, kModel));
-    double largest = 0.0;
-    for (const Tensor& p : reference.parameters()) largest = std::max(largest, p.grad().abs().max().item<double>());
-    const auto wanted = reference.named_parameters();
-    for (const auto& p : subject.named_parameters()) {
-      INFO(p.key());
-      REQUIRE(p.value().grad().defined() == wanted[p.key()].grad().defined());
-      CHECK(close_gradient(p.value().grad(), wanted[p.key()].grad(), 1e-4, 1e-2 * largest));
-    }
-  }, /*gradients=*/true);
+  for_every_pair(
+      [&](Subject& subject, const std::string& encoding) {
+        Subject reference(encoding, "eager");
+        const Tensor expected = run(reference);
+        const Tensor found = run(subject);
+        CHECK(close(found, expected, kModel));
+        double largest = 0.0;
+        for (const Tensor& p : reference.parameters()) largest = std::max(largest, p.grad().abs().max().item<double>());
+        const auto wanted = reference.named_parameters();
+        for (const auto& p : subject.named_parameters()) {
+          INFO(p.key());
+          REQUIRE(p.value().grad().defined() == wanted[p.key()].grad().defined());
+          CHECK(close_gradient(p.value().grad(), wanted[p.key()].grad(), 1e-4, 1e-2 * largest));
+        }
+      },
+      /*gradients=*/true);
 }
 
 TEST_CASE("conformance: decoding through a cache equals one full pass, at every split", "[conformance]") {
@@ -169,7 +188,8 @@ TEST_CASE("conformance: padding on the left or on the right changes nothing for 
 }
 
 TEST_CASE("conformance: cached decoding of a left-padded row equals the row alone", "[conformance]") {
-  const Tensor ids = some_ids(12), both = at::cat({at::cat({at::ones({1, 5}, at::kLong), ids}, 1), some_ids(17, 20)}, 0);
+  const Tensor ids = some_ids(12),
+               both = at::cat({at::cat({at::ones({1, 5}, at::kLong), ids}, 1), some_ids(17, 20)}, 0);
   Tensor keys = at::ones({2, 17}, at::kBool);
   keys[0].slice(0, 0, 5).fill_(false);
   for_every_pair([&](Subject& subject, const std::string&) {
@@ -210,8 +230,10 @@ TEST_CASE("conformance: relative encodings do not see a common shift, absolute o
   const Tensor ids = some_ids(20);
   for_every_pair([&](Subject& subject, const std::string&) {
     const Tensor here = subject.run(ids), there = subject.run(ids, consecutive(11, 20, at::kCPU));
-    if (subject.traits().relative) CHECK(close(there, here, kModel));
-    else CHECK_FALSE(close(there, here, kModel));
+    if (subject.traits().relative)
+      CHECK(close(there, here, kModel));
+    else
+      CHECK_FALSE(close(there, here, kModel));
   });
 }
 

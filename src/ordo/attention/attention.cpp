@@ -7,9 +7,11 @@ namespace ordo {
 
 void fields(Fields& f, AttentionConfig& c) {
   f("heads", c.heads, "query heads; must divide dim unless head_dim is given", required(at_least(1)));
-  f("kv_heads", c.kv_heads, "key and value heads, shared by groups of query heads (GQA); 0 = as many as heads", at_least(0));
+  f("kv_heads", c.kv_heads, "key and value heads, shared by groups of query heads (GQA); 0 = as many as heads",
+    at_least(0));
   f("head_dim", c.head_dim, "width of a head; 0 = dim / heads", at_least(0));
-  f("window", c.window, "how many keys a query sees, itself included; a pattern over the layers, 0 = everything", at_least(0));
+  f("window", c.window, "how many keys a query sees, itself included; a pattern over the layers, 0 = everything",
+    at_least(0));
   f("scale", c.scale, "what scores are multiplied by; 0 = 1 / sqrt(head_dim)", at_least(0.0));
   f("qk_norm", c.qk_norm, "RMSNorm of each head's queries and keys before they are turned");
   f("softcap", c.softcap, "scores become cap * tanh(score / cap), before a bias is added", above(0.0));
@@ -19,18 +21,25 @@ void fields(Fields& f, AttentionConfig& c) {
 
 namespace {
 // [B, L, heads * E] -> [B, L, heads, E]
-Tensor split_heads(const Tensor& x, int64_t heads, int64_t head_dim) { return x.view({x.size(0), x.size(1), heads, head_dim}); }
+Tensor split_heads(const Tensor& x, int64_t heads, int64_t head_dim) {
+  return x.view({x.size(0), x.size(1), heads, head_dim});
+}
 }  // namespace
 
-MultiHeadAttention::MultiHeadAttention(const AttentionLayer& layer, std::shared_ptr<AttentionKernel> kernel, PositionEncoding* position)
+MultiHeadAttention::MultiHeadAttention(const AttentionLayer& layer, std::shared_ptr<AttentionKernel> kernel,
+                                       PositionEncoding* position)
     : layer_(layer), position_(position) {
   const AttentionConfig& c = layer_.config;
   if (layer_.config.scale == 0.0) layer_.config.scale = 1.0 / std::sqrt(static_cast<double>(c.head_dim));
   kernel_ = register_module("kernel", std::move(kernel));
-  q_ = register_module("q", std::make_shared<Linear>(layer.dim, c.heads * c.head_dim, Linear::Options{.bias = layer.bias}));
-  k_ = register_module("k", std::make_shared<Linear>(layer.dim, c.kv_heads * c.head_dim, Linear::Options{.bias = layer.bias}));
-  v_ = register_module("v", std::make_shared<Linear>(layer.dim, c.kv_heads * c.head_dim, Linear::Options{.bias = layer.bias}));
-  o_ = register_module("o", std::make_shared<Linear>(c.heads * c.head_dim, layer.dim, Linear::Options{.bias = layer.bias, .residual = true}));
+  q_ = register_module("q",
+                       std::make_shared<Linear>(layer.dim, c.heads * c.head_dim, Linear::Options{.bias = layer.bias}));
+  k_ = register_module(
+      "k", std::make_shared<Linear>(layer.dim, c.kv_heads * c.head_dim, Linear::Options{.bias = layer.bias}));
+  v_ = register_module(
+      "v", std::make_shared<Linear>(layer.dim, c.kv_heads * c.head_dim, Linear::Options{.bias = layer.bias}));
+  o_ = register_module("o", std::make_shared<Linear>(c.heads * c.head_dim, layer.dim,
+                                                     Linear::Options{.bias = layer.bias, .residual = true}));
   if (c.qk_norm) {
     q_norm_ = register_module("q_norm", std::make_shared<Norm>(c.head_dim, NormKind::rms, /*bias=*/false));
     k_norm_ = register_module("k_norm", std::make_shared<Norm>(c.head_dim, NormKind::rms, /*bias=*/false));
@@ -58,7 +67,8 @@ KVCache::Held MultiHeadAttention::memory(const Tensor& source, const Positions& 
   const Tensor kept = position_ != nullptr ? position_->keep(source, at, layer_.layer) : Tensor();
   const bool turn_late = position_ != nullptr && position_->traits().keys == KeyCache::raw;
   if (position_ != nullptr && !turn_late) k = position_->key(k, at, layer_.layer);
-  KVCache::Held held = call.cache != nullptr ? call.cache->append(layer_.layer, k, v, kept) : KVCache::Held{k, v, kept, at, call.mask};
+  KVCache::Held held =
+      call.cache != nullptr ? call.cache->append(layer_.layer, k, v, kept) : KVCache::Held{k, v, kept, at, call.mask};
   if (turn_late) held.k = position_->key(held.k, held.at, layer_.layer);
   return held;
 }
@@ -70,8 +80,14 @@ Attended MultiHeadAttention::forward(const Tensor& x, const Call& call) {
   const Tensor q = queries(x, call.at);
   KVCache::Held held = memory(cross ? call.memory : x, cross ? call.memory_at : call.at, call);
   const AttentionConfig& c = layer_.config;
-  AttentionCall work{.q = q, .k = held.k, .v = held.v, .mask = held.mask.with_window(layer_.window), .scale = c.scale,
-                     .dropout = dropout_->active() ? c.dropout : 0.0, .draw = dropout_->key(call.draw), .softcap = c.softcap,
+  AttentionCall work{.q = q,
+                     .k = held.k,
+                     .v = held.v,
+                     .mask = held.mask.with_window(layer_.window),
+                     .scale = c.scale,
+                     .dropout = dropout_->active() ? c.dropout : 0.0,
+                     .draw = dropout_->key(call.draw),
+                     .softcap = c.softcap,
                      .want_weights = call.want_weights};
   if (position_ != nullptr) {
     const AttentionPass pass{layer_.layer, call.at, held.at, c.scale, x, held.kept, work.mask};
@@ -79,7 +95,8 @@ Attended MultiHeadAttention::forward(const Tensor& x, const Call& call) {
     work.value_term = position_->values(pass);
   }
   const auto refused = kernel_->refuses(work);
-  require<ConfigError>(!refused, "attention kernel {} cannot serve layer {}: {}; use model.attention.kernel=auto", c.kernel.kind, layer_.layer, refused.value_or(""));
+  require<ConfigError>(!refused, "attention kernel {} cannot serve layer {}: {}; use model.attention.kernel=auto",
+                       c.kernel.kind, layer_.layer, refused.value_or(""));
   Attended result = kernel_->run(work);
   result.out = o_->forward(result.out.transpose(1, 2).reshape({B, L, c.heads * c.head_dim}));
   return result;

@@ -18,12 +18,14 @@ class FullCache final : public KVCache {
   void truncate(int64_t size) override;
 
  private:
-  struct Layer { Tensor k, v, kept; };   // room for more columns than are held
+  struct Layer {
+    Tensor k, v, kept;
+  };  // room for more columns than are held
   void note_padding(const Mask& mask, int64_t rows, int64_t length);
   void note_segments(const Mask& mask);
-  int64_t before_ = 0, size_ = 0;        // columns before and after the last advance
+  int64_t before_ = 0, size_ = 0;  // columns before and after the last advance
   Positions at_;
-  Mask mask_;                            // as the layers see it: of the fresh queries against all columns
+  Mask mask_;  // as the layers see it: of the fresh queries against all columns
   std::vector<Layer> layers_;
 };
 void fields(Fields& f, FullCache::Config& c);

@@ -18,7 +18,7 @@
 namespace ordo {
 
 namespace {
-constexpr int64_t kMostRows = 64;   // of a strip
+constexpr int64_t kMostRows = 64;  // of a strip
 
 enum class BiasForm { none, by_offset, by_key };
 
@@ -37,13 +37,21 @@ int64_t strip_rows(const Mask& mask, int64_t Lq) { return mask.causal && Lq <= 2
 // A tensor [B, H, L, E] whose rows are contiguous, whatever lies between them.
 template <class T>
 struct Heads {
-  explicit Heads(const Tensor& t) : data(const_cast<T*>(t.const_data_ptr<std::remove_const_t<T>>())), batch(t.stride(0)), head(t.stride(1)), row(t.stride(2)) {}
+  explicit Heads(const Tensor& t)
+      : data(const_cast<T*>(t.const_data_ptr<std::remove_const_t<T>>())),
+        batch(t.stride(0)),
+        head(t.stride(1)),
+        row(t.stride(2)) {}
   Rows<T> of(int64_t b, int64_t h) const { return {data + b * batch + h * head, row}; }
   T* data;
   int64_t batch, head, row;
 };
 
-Tensor with_dense_rows(const Tensor& t) { return t.stride(3) == 1 || t.size(3) == 1 ? t : t.contiguous(); }
+// BLAS wants the numbers of a row side by side, and rows that do not overlap (as those of an expanded tensor would).
+Tensor with_dense_rows(const Tensor& t) {
+  const bool side_by_side = t.stride(3) == 1 || t.size(3) == 1, apart = t.stride(2) >= t.size(3) || t.size(2) == 1;
+  return side_by_side && apart ? t : t.contiguous();
+}
 // [B, H, L, E] stored as [B, L, H, E].
 Tensor heads_like(int64_t B, int64_t H, int64_t L, int64_t E, const at::TensorOptions& options) {
   return at::empty({B, L, H, E}, options).transpose(1, 2);
@@ -53,7 +61,7 @@ struct Shapes {
   int64_t B, H, G, Lq, Lk, E, Ev;
   Shapes(const Tensor& q, const Tensor& k, const Tensor& v)
       : B(q.size(0)), H(q.size(1)), G(k.size(1)), Lq(q.size(2)), Lk(k.size(2)), E(q.size(3)), Ev(v.size(3)) {}
-  int64_t stride() const { return at::divup(Lk, 16) * 16 + 16; }   // of score rows: aligned, and no power of two
+  int64_t stride() const { return at::divup(Lk, 16) * 16 + 16; }  // of score rows: aligned, and no power of two
 };
 
 // dk, dv [B, H, Lk, E] and dbias [B, H, …] are added to: they start as zeros.
@@ -75,7 +83,8 @@ class CpuStrips {
       std::vector<T> sums(kMostRows);
       for (int64_t i = begin; i < end; ++i) {
         const Strip strip = strip_of(i / strips(), i % strips(), room.mutable_data_ptr<T>());
-        forward_strip(strip, to.of(strip.b, strip.h).from(strip.q0), sums.data(), lse_data + strip.bh * s_.Lq + strip.q0);
+        forward_strip(strip, to.of(strip.b, strip.h).from(strip.q0), sums.data(),
+                      lse_data + strip.bh * s_.Lq + strip.q0);
       }
     });
   }
@@ -84,7 +93,8 @@ class CpuStrips {
     at::parallel_for(0, s_.B * s_.H, 1, [&](int64_t begin, int64_t end) {
       const Tensor room = scores_room(2);
       for (int64_t bh = begin; bh < end; ++bh)
-        for (int64_t i = 0; i < strips(); ++i) backward_strip(strip_of(bh, i, room.mutable_data_ptr<T>()), out, lse, dout, g);
+        for (int64_t i = 0; i < strips(); ++i)
+          backward_strip(strip_of(bh, i, room.mutable_data_ptr<T>()), out, lse, dout, g);
     });
   }
 
@@ -95,14 +105,27 @@ class CpuStrips {
   };
 
   int64_t strips() const { return at::divup(s_.Lq, work_.rows); }
-  Tensor scores_room(int64_t buffers) const { return at::empty({buffers * std::min(work_.rows, s_.Lq) * s_.stride()}, options_); }
+  Tensor scores_room(int64_t buffers) const {
+    return at::empty({buffers * std::min(work_.rows, s_.Lq) * s_.stride()}, options_);
+  }
 
   Strip strip_of(int64_t bh, int64_t i, T* room) const {
     const int64_t b = bh / s_.H, h = bh % s_.H, q0 = i * work_.rows, q1 = std::min(s_.Lq, q0 + work_.rows);
     const auto [k0, k1] = work_.spans.columns(b, q0, q1, s_.Lq);
     const size_t at = work_.spans.place(b, q0, s_.Lq);
-    Strip strip{bh, b, h, h / (s_.H / s_.G), q0, k0, {.scores = room, .stride = s_.stride(), .rows = q1 - q0, .columns = k1 - k0, .first = k0,
-                                                     .low = work_.spans.low.data() + at, .high = work_.spans.high.data() + at}};
+    Strip strip{bh,
+                b,
+                h,
+                h / (s_.H / s_.G),
+                q0,
+                k0,
+                {.scores = room,
+                 .stride = s_.stride(),
+                 .rows = q1 - q0,
+                 .columns = k1 - k0,
+                 .first = k0,
+                 .low = work_.spans.low.data() + at,
+                 .high = work_.spans.high.data() + at}};
     if (work_.form != BiasForm::none) {
       const auto [place, step] = bias_place(strip);
       strip.scores.bias = bias_.const_data_ptr<T>() + (bias_.size(0) == 1 ? 0 : b * s_.H * bias_.size(2)) + place;
@@ -122,13 +145,14 @@ class CpuStrips {
   Rows<const T> values(const Strip& s) const { return v_.of(s.b, s.group).from(s.k0); }
 
   void form_scores(const Strip& s) const {
-    multiply({.m = s.scores.rows, .n = s.scores.columns, .k = s_.E, .b_transposed = true, .alpha = work_.scale}, queries(s), keys(s),
-             Rows<T>{s.scores.scores, s.scores.stride});
+    multiply({.m = s.scores.rows, .n = s.scores.columns, .k = s_.E, .b_transposed = true, .alpha = work_.scale},
+             queries(s), keys(s), Rows<T>{s.scores.scores, s.scores.stride});
   }
 
   void drop(const Strip& s, T* data) const {
     for (int64_t r = 0; r < s.scores.rows; ++r)
-      dropout_run(data + r * s.scores.stride, (s.bh * s_.Lq + s.q0 + r) * s_.Lk + s.k0, s.scores.columns, work_.dropout, work_.draw);
+      dropout_run(data + r * s.scores.stride, (s.bh * s_.Lq + s.q0 + r) * s_.Lk + s.k0, s.scores.columns, work_.dropout,
+                  work_.draw);
   }
 
   void forward_strip(const Strip& s, Rows<T> out, T* sums, T* lse) const {
@@ -140,18 +164,21 @@ class CpuStrips {
     form_scores(s);
     softmax_strip(s.scores, sums, lse);
     if (work_.dropout > 0.0) drop(s, s.scores.scores);
-    multiply({.m = s.scores.rows, .n = s_.Ev, .k = s.scores.columns}, Rows<const T>{s.scores.scores, s.scores.stride}, values(s), out);
+    multiply({.m = s.scores.rows, .n = s_.Ev, .k = s.scores.columns}, Rows<const T>{s.scores.scores, s.scores.stride},
+             values(s), out);
     divide_rows(out.data, out.stride, s.scores.rows, s_.Ev, sums);
   }
 
-  void backward_strip(const Strip& s, const Tensor& out, const Tensor& lse, const Tensor& dout, const Gradients& g) const {
+  void backward_strip(const Strip& s, const Tensor& out, const Tensor& lse, const Tensor& dout,
+                      const Gradients& g) const {
     const Rows<T> dq = Heads<T>(g.dq).of(s.b, s.h).from(s.q0);
     const int64_t n = s.scores.rows, m = s.scores.columns;
     if (m == 0) {
       for (int64_t r = 0; r < n; ++r) std::fill_n(dq.data + r * dq.stride, s_.E, T(0));
       return;
     }
-    const Rows<const T> o = Heads<const T>(out).of(s.b, s.h).from(s.q0), grad = Heads<const T>(dout).of(s.b, s.h).from(s.q0);
+    const Rows<const T> o = Heads<const T>(out).of(s.b, s.h).from(s.q0),
+                        grad = Heads<const T>(dout).of(s.b, s.h).from(s.q0);
     const Rows<T> dk = Heads<T>(g.dk).of(s.b, s.h).from(s.k0), dv = Heads<T>(g.dv).of(s.b, s.h).from(s.k0);
     T* const second = s.scores.scores + std::min(work_.rows, s_.Lq) * s_.stride();
     const Rows<const T> p{s.scores.scores, s.scores.stride}, ds{second, s.scores.stride};
@@ -173,19 +200,22 @@ class CpuStrips {
   Shapes s_;
   at::TensorOptions options_;
   Heads<const T> q_, k_, v_;
-  const Tensor& bias_;               // [1|B, H, Lq+Lk-1 or Lk], contiguous; undefined without bias
+  const Tensor& bias_;  // [1|B, H, Lq+Lk-1 or Lk], contiguous; undefined without bias
 };
 
 // Calls body with a null pointer of the element's type.
 template <class Body>
 void for_width(at::ScalarType type, const Body& body) {
-  if (type == at::kDouble) body(static_cast<double*>(nullptr));
-  else body(static_cast<float*>(nullptr));
+  if (type == at::kDouble)
+    body(static_cast<double*>(nullptr));
+  else
+    body(static_cast<float*>(nullptr));
 }
 
-Tensor sum_query_heads(const Tensor& d, const Tensor& like) {   // [B, H, L, E] -> [B, G, L, E], in like's type
+Tensor sum_query_heads(const Tensor& d, const Tensor& like) {  // [B, H, L, E] -> [B, G, L, E], in like's type
   const int64_t H = d.size(1), G = like.size(1);
-  const Tensor summed = H == G ? d : d.transpose(1, 2).view({d.size(0), d.size(2), G, H / G, d.size(3)}).sum(3).transpose(1, 2);
+  const Tensor summed =
+      H == G ? d : d.transpose(1, 2).view({d.size(0), d.size(2), G, H / G, d.size(3)}).sum(3).transpose(1, 2);
   return summed.to(like.scalar_type());
 }
 
@@ -205,7 +235,8 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
     return out.to(q.scalar_type());
   }
 
-  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx, torch::autograd::variable_list gradients) {
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list gradients) {
     const auto saved = ctx->get_saved_variables();
     const auto work = c10::static_intrusive_pointer_cast<CpuWork>(ctx->saved_data["work"].toCapsule());
     const Tensor &q = saved[0], &k = saved[1], &v = saved[2], &bias = saved[3], &out = saved[4], &lse = saved[5];
@@ -253,7 +284,8 @@ std::optional<Tensor> attend_on_cpu(const AttentionCall& call) {
   if (!spans) return std::nullopt;
   if (spans->hidden_keys.defined()) {
     if (work->form == BiasForm::by_offset) return std::nullopt;
-    const Tensor hidden = at::zeros({B, 1, Lk}, call.q.options().dtype(wide)).masked_fill(spans->hidden_keys.unsqueeze(1), kHiddenScore);
+    const Tensor hidden =
+        at::zeros({B, 1, Lk}, call.q.options().dtype(wide)).masked_fill(spans->hidden_keys.unsqueeze(1), kHiddenScore);
     bias = bias.defined() ? bias + hidden : hidden.expand({B, H, Lk});
     work->form = BiasForm::by_key;
   }

@@ -15,7 +15,8 @@ void FixedCache::advance(const Positions& fresh, const Mask& mask) {
 KVCache::Held FixedCache::append(int64_t layer, const Tensor& k, const Tensor& v, const Tensor& kept) {
   auto& slot = layers_.at(static_cast<size_t>(layer));
   require(at_.index.defined() && !slot, "cache: layer {} of a fixed cache is written once, after advance()", layer);
-  require(k.size(2) == at_.length(), "cache: layer {} appends {} keys, the call was announced with {}", layer, k.size(2), at_.length());
+  require(k.size(2) == at_.length(), "cache: layer {} appends {} keys, the call was announced with {}", layer,
+          k.size(2), at_.length());
   slot = Held{k.detach(), v.detach(), kept.defined() ? kept.detach() : Tensor(), at_, mask_};
   return *slot;
 }

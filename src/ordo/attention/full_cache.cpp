@@ -11,7 +11,7 @@
 namespace ordo {
 
 namespace {
-constexpr int64_t kFirstRoom = 64;   // columns
+constexpr int64_t kFirstRoom = 64;  // columns
 
 // `held` has room for more than `size` entries along `dim`; writes `fresh` behind them and returns all that are held.
 Tensor write_behind(Tensor& held, int64_t size, const Tensor& fresh, int64_t dim) {
@@ -37,14 +37,16 @@ Tensor join(const Tensor& a, const Tensor& b) {
 }
 
 Tensor pick(const Tensor& t, const Tensor& rows) { return t.defined() ? t.index_select(0, rows) : t; }
-Tensor pick_unless_shared(const Tensor& t, const Tensor& rows) { return t.defined() && t.size(0) > 1 ? t.index_select(0, rows) : t; }
+Tensor pick_unless_shared(const Tensor& t, const Tensor& rows) {
+  return t.defined() && t.size(0) > 1 ? t.index_select(0, rows) : t;
+}
 }  // namespace
 
 FullCache::FullCache(const Config&, const CacheFacts& facts) : layers_(static_cast<size_t>(facts.layers)) {}
 void fields(Fields&, FullCache::Config&) {}
 
 void FullCache::advance(const Positions& fresh, const Mask& mask) {
-  ORDO_ASSERT(mask.offset == 0);   // the cache itself knows where fresh queries stand
+  ORDO_ASSERT(mask.offset == 0);  // the cache itself knows where fresh queries stand
   before_ = size_;
   size_ += fresh.length();
   note_padding(mask, fresh.index.size(0), fresh.length());
@@ -54,7 +56,8 @@ void FullCache::advance(const Positions& fresh, const Mask& mask) {
     mask_.prefix = mask.prefix;
   } else {
     const bool joined = at_.start && fresh.start && *at_.start + before_ == *fresh.start;
-    require(at_.coords.defined() == fresh.coords.defined(), "cache: positions with coordinates cannot follow positions without, or the other way round");
+    require(at_.coords.defined() == fresh.coords.defined(),
+            "cache: positions with coordinates cannot follow positions without, or the other way round");
     at_.index = join(at_.index, fresh.index);
     if (at_.coords.defined()) at_.coords = join(at_.coords, fresh.coords);
     if (!joined) at_.start.reset();
@@ -73,17 +76,19 @@ void FullCache::note_padding(const Mask& mask, int64_t rows, int64_t length) {
 }
 
 void FullCache::note_segments(const Mask& mask) {
-  require(before_ == 0 || mask.q_segment.defined() == mask_.k_segment.defined(), "cache: all calls must give segments, or none");
+  require(before_ == 0 || mask.q_segment.defined() == mask_.k_segment.defined(),
+          "cache: all calls must give segments, or none");
   if (!mask.q_segment.defined()) return;
   mask_.q_segment = mask.q_segment;
   mask_.k_segment = before_ == 0 ? mask.k_segment : join(mask_.k_segment, mask.k_segment);
 }
 
 KVCache::Held FullCache::append(int64_t layer, const Tensor& k, const Tensor& v, const Tensor& kept) {
-  require(k.size(2) == size_ - before_, "cache: layer {} appends {} keys, the call was announced with {}", layer, k.size(2), size_ - before_);
+  require(k.size(2) == size_ - before_, "cache: layer {} appends {} keys, the call was announced with {}", layer,
+          k.size(2), size_ - before_);
   Layer& l = layers_.at(static_cast<size_t>(layer));
-  return {write_behind(l.k, before_, k, 2), write_behind(l.v, before_, v, 2), kept.defined() ? write_behind(l.kept, before_, kept, 1) : Tensor(),
-          at_, mask_};
+  return {write_behind(l.k, before_, k, 2), write_behind(l.v, before_, v, 2),
+          kept.defined() ? write_behind(l.kept, before_, kept, 1) : Tensor(), at_, mask_};
 }
 
 void FullCache::keep_rows(const Tensor& rows) {

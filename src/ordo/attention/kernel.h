@@ -13,28 +13,30 @@
 namespace ordo {
 
 struct AttentionCall {
-  Tensor q;                                        // [B, H, Lq, E]
-  Tensor k, v;                                     // [B, G, Lk, E]
+  Tensor q;     // [B, H, Lq, E]
+  Tensor k, v;  // [B, G, Lk, E]
   Mask mask = {};
   std::shared_ptr<const ScoreBias> bias = {};
   std::shared_ptr<const ValueTerm> value_term = {};
   double scale = 1.0, dropout = 0.0;
-  uint64_t draw = 0;                               // key of this layer's dropout: element (b, h, i, j) of [B, H, Lq, Lk] for every kernel
-  std::optional<double> softcap = {};              // scores become cap * tanh(scores / cap) before the bias is added
-  bool want_weights = false;                       // diagnostics
+  uint64_t draw = 0;  // key of this layer's dropout: element (b, h, i, j) of [B, H, Lq, Lk] for every kernel
+  std::optional<double> softcap = {};  // scores become cap * tanh(scores / cap) before the bias is added
+  bool want_weights = false;           // diagnostics
 };
 struct Attended {
-  Tensor out;                                      // [B, H, Lq, E] in q's type; a row that sees no key is zero
-  Tensor weights = {};                             // [B, H, Lq, Lk] when wanted
+  Tensor out;           // [B, H, Lq, E] in q's type; a row that sees no key is zero
+  Tensor weights = {};  // [B, H, Lq, Lk] when wanted
 };
 
 struct KernelTraits {
-  Places places = {};                              // where an encoding may act under it
+  Places places = {};  // where an encoding may act under it
   bool exact = true;
-  bool weights = false;                            // can give them
-  std::string note = {};                           // how it works, in words, for the compatibility table
+  bool weights = false;   // can give them
+  std::string note = {};  // how it works, in words, for the compatibility table
 };
-struct KernelFacts { int64_t dim = 0, heads = 0, kv_heads = 0, head_dim = 0; };
+struct KernelFacts {
+  int64_t dim = 0, heads = 0, kv_heads = 0, head_dim = 0;
+};
 
 // A module, since some kernels own projections (Linformer, Performer).
 class AttentionKernel : public torch::nn::Module {
@@ -46,14 +48,16 @@ class AttentionKernel : public torch::nn::Module {
 };
 
 using KernelCatalog = Catalog<AttentionKernel, KernelFacts>;
-const KernelCatalog& kernels();                    // attention/catalog.cpp: auto, eager, sdpa, tiled
+const KernelCatalog& kernels();  // attention/catalog.cpp: auto, eager, sdpa, tiled
 template <>
 const Kinds& kinds_of<AttentionKernel>();
 
 // A pair that can never work is refused when the model is built: the reason in words, or nothing.
-std::optional<std::string> never_works(const KernelTraits& kernel, std::string_view kernel_kind, const PositionTraits& position, std::string_view position_kind);
+std::optional<std::string> never_works(const KernelTraits& kernel, std::string_view kernel_kind,
+                                       const PositionTraits& position, std::string_view position_kind);
 
-// Asks the kernels in order and takes the first that does not refuse; tells the choice and the refusals once per kind of call.
+// Asks the kernels in order and takes the first that does not refuse; tells the choice and the refusals once per kind
+// of call.
 class AutoKernel final : public AttentionKernel {
  public:
   struct Config {};
@@ -62,7 +66,10 @@ class AutoKernel final : public AttentionKernel {
   KernelTraits traits() const override;
   std::optional<std::string> refuses(const AttentionCall& call) const override;
   Attended run(const AttentionCall& call) override;
-  struct Verdict { std::string kind; std::vector<std::pair<std::string, std::string>> refused; };
+  struct Verdict {
+    std::string kind;
+    std::vector<std::pair<std::string, std::string>> refused;
+  };
   Verdict choose(const AttentionCall& call) const;
 
  private:

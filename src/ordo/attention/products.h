@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products on parts of tensors, without the cost of making views: the BLAS that LibTorch carries, called directly.
+// Matrix products on parts of tensors, without the cost of making views: the BLAS that LibTorch carries, called
+// directly.
 #pragma once
 #include <cstdint>
 

@@ -34,7 +34,8 @@ Run real_keys(const bool* keys, int64_t length) {
 
 void narrow(RowSpans& spans, size_t place, const Run& run) {
   spans.low[place] = static_cast<int32_t>(std::max<int64_t>(spans.low[place], run.low));
-  spans.high[place] = static_cast<int32_t>(std::max<int64_t>(spans.low[place], std::min<int64_t>(spans.high[place], run.high)));
+  spans.high[place] =
+      static_cast<int32_t>(std::max<int64_t>(spans.low[place], std::min<int64_t>(spans.high[place], run.high)));
 }
 
 void by_causality(RowSpans& spans, const Mask& mask, int64_t Lq, int64_t Lk) {

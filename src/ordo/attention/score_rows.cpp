@@ -12,13 +12,14 @@ namespace ordo {
 namespace {
 #define ORDO_INLINE inline __attribute__((always_inline))
 
-constexpr double kNothing = 2 * kHiddenScore;   // below every score, hidden ones too
+constexpr double kNothing = 2 * kHiddenScore;  // below every score, hidden ones too
 
 // exp(x) for x up to about 1, within 2 ulp; zero below -80, so that no product ever meets a denormal number.
 // 2^n · exp(r) with |r| <= ln 2 / 2; the polynomial is that of the Cephes library.
 ORDO_INLINE float exp_or_zero(float x) {
-  constexpr float kLog2E = 1.44269504F, kLn2High = 0.693359375F, kLn2Low = -2.12194440e-4F;   // ln 2 in two parts: the first product is exact
-  constexpr float kRound = 12582912.0F;                                                        // 1.5 · 2^23: adding it rounds to an integer
+  constexpr float kLog2E = 1.44269504F, kLn2High = 0.693359375F,
+                  kLn2Low = -2.12194440e-4F;  // ln 2 in two parts: the first product is exact
+  constexpr float kRound = 12582912.0F;       // 1.5 · 2^23: adding it rounds to an integer
   const float in = x < -80.0F ? -80.0F : x;
   const float shifted = in * kLog2E + kRound;
   const float n = shifted - kRound;
@@ -29,7 +30,7 @@ ORDO_INLINE float exp_or_zero(float x) {
   tail = tail * r + 4.1665795894e-2F;
   tail = tail * r + 1.6666665459e-1F;
   tail = tail * r + 5.0000001201e-1F;
-  const float power = std::bit_cast<float>((std::bit_cast<int32_t>(shifted) << 23) + 0x3F800000);   // 2^n
+  const float power = std::bit_cast<float>((std::bit_cast<int32_t>(shifted) << 23) + 0x3F800000);  // 2^n
   const float value = (tail * r * r + r + 1.0F) * power;
   return x < -80.0F ? 0.0F : value;
 }
@@ -76,8 +77,10 @@ ORDO_INLINE void softmax_rows_of(const ScoreStrip<T>& strip, T* sum, T* lse) {
     T* const s = strip.scores + r * strip.stride;
     const int64_t low = std::clamp<int64_t>(strip.low[r] - strip.first, 0, strip.columns);
     const int64_t high = std::clamp<int64_t>(strip.high[r] - strip.first, low, strip.columns);
-    const T most = add_bias_and_max(s + low, high - low, strip.bias != nullptr ? strip.bias + r * strip.bias_step + low : nullptr);
-    const bool sees = high > low && (most > static_cast<T>(0.1 * kHiddenScore) || most == static_cast<T>(kNothing));   // a row of NaN stays NaN
+    const T most =
+        add_bias_and_max(s + low, high - low, strip.bias != nullptr ? strip.bias + r * strip.bias_step + low : nullptr);
+    const bool sees = high > low && (most > static_cast<T>(0.1 * kHiddenScore) ||
+                                     most == static_cast<T>(kNothing));  // a row of NaN stays NaN
     hide(s, 0, sees ? low : strip.columns, sees ? high : strip.columns, strip.columns);
     sum[r] = sees ? exp_and_sum(s + low, high - low, most) : T(1);
     lse[r] = sees ? most + std::log(sum[r]) : T(0);
@@ -122,7 +125,8 @@ ORDO_INLINE void softmax_rows_back(const ScoreStrip<T>& strip, T* dp, const T* l
 }
 
 template <class T>
-ORDO_INLINE void row_products_of(const T* a, int64_t a_stride, const T* b, int64_t b_stride, int64_t rows, int64_t width, T* out) {
+ORDO_INLINE void row_products_of(const T* a, int64_t a_stride, const T* b, int64_t b_stride, int64_t rows,
+                                 int64_t width, T* out) {
   for (int64_t r = 0; r < rows; ++r) {
     const T* const x = a + r * a_stride;
     const T* const y = b + r * b_stride;
@@ -148,21 +152,29 @@ ORDO_INLINE void divide_rows_of(T* x, int64_t stride, int64_t rows, int64_t widt
 ORDO_CLONES void softmax_strip(const ScoreStrip<float>& s, float* sum, float* lse) { softmax_rows_of(s, sum, lse); }
 void softmax_strip(const ScoreStrip<double>& s, double* sum, double* lse) { softmax_rows_of(s, sum, lse); }
 
-ORDO_CLONES void softmax_strip_backward(const ScoreStrip<float>& s, float* dp, const float* lse, const float* delta, float* dbias) {
+ORDO_CLONES void softmax_strip_backward(const ScoreStrip<float>& s, float* dp, const float* lse, const float* delta,
+                                        float* dbias) {
   softmax_rows_back(s, dp, lse, delta, dbias);
 }
-void softmax_strip_backward(const ScoreStrip<double>& s, double* dp, const double* lse, const double* delta, double* dbias) {
+void softmax_strip_backward(const ScoreStrip<double>& s, double* dp, const double* lse, const double* delta,
+                            double* dbias) {
   softmax_rows_back(s, dp, lse, delta, dbias);
 }
 
-ORDO_CLONES void row_products(const float* a, int64_t a_stride, const float* b, int64_t b_stride, int64_t rows, int64_t width, float* out) {
+ORDO_CLONES void row_products(const float* a, int64_t a_stride, const float* b, int64_t b_stride, int64_t rows,
+                              int64_t width, float* out) {
   row_products_of(a, a_stride, b, b_stride, rows, width, out);
 }
-void row_products(const double* a, int64_t a_stride, const double* b, int64_t b_stride, int64_t rows, int64_t width, double* out) {
+void row_products(const double* a, int64_t a_stride, const double* b, int64_t b_stride, int64_t rows, int64_t width,
+                  double* out) {
   row_products_of(a, a_stride, b, b_stride, rows, width, out);
 }
 
-ORDO_CLONES void divide_rows(float* x, int64_t stride, int64_t rows, int64_t width, const float* by) { divide_rows_of(x, stride, rows, width, by); }
-void divide_rows(double* x, int64_t stride, int64_t rows, int64_t width, const double* by) { divide_rows_of(x, stride, rows, width, by); }
+ORDO_CLONES void divide_rows(float* x, int64_t stride, int64_t rows, int64_t width, const float* by) {
+  divide_rows_of(x, stride, rows, width, by);
+}
+void divide_rows(double* x, int64_t stride, int64_t rows, int64_t width, const double* by) {
+  divide_rows_of(x, stride, rows, width, by);
+}
 
 }  // namespace ordo

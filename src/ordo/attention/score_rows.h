@@ -1,37 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops over scores between the matrix products of attention on the CPU, vectorised: bias, softmax and their gradients for a strip of rows.
+// The loops over scores between the matrix products of attention on the CPU, vectorised: bias, softmax and their
+// gradients for a strip of rows.
 #pragma once
 #include <cstdint>
 
 namespace ordo {
 
-// A strip of `rows` x `columns` scores; row r sees the columns [low[r], high[r]) counted from `first`, the strip's own first column.
+// A strip of `rows` x `columns` scores; row r sees the columns [low[r], high[r]) counted from `first`, the strip's own
+// first column.
 template <class T>
 struct ScoreStrip {
   T* scores = nullptr;
   int64_t stride = 0, rows = 0, columns = 0, first = 0;
   const int32_t* low = nullptr;
   const int32_t* high = nullptr;
-  const T* bias = nullptr;              // of (row 0, column 0) of the strip, or null; row r reads bias + r * bias_step
+  const T* bias = nullptr;  // of (row 0, column 0) of the strip, or null; row r reads bias + r * bias_step
   int64_t bias_step = 0;
 };
 
 // Scores below this count as hidden: what a mask over single keys adds.
 inline constexpr double kHiddenScore = -1e30;
 
-// Scores become exp(score + bias - row's largest), zero where hidden; sum[r] and lse[r] (log of the sum of exp(score + bias)) are written.
-// A row that sees nothing gets zeros, sum 1 and lse 0.
+// Scores become exp(score + bias - row's largest), zero where hidden; sum[r] and lse[r] (log of the sum of exp(score +
+// bias)) are written. A row that sees nothing gets zeros, sum 1 and lse 0.
 void softmax_strip(const ScoreStrip<float>& s, float* sum, float* lse);
 void softmax_strip(const ScoreStrip<double>& s, double* sum, double* lse);
 
-// On the way back: scores become p = exp(score + bias - lse), and dp, of the same shape and stride, becomes ds = p * (dp - delta).
-// dbias (walked like the bias, or null) gets ds added.
+// On the way back: scores become p = exp(score + bias - lse), and dp, of the same shape and stride, becomes ds = p *
+// (dp - delta). dbias (walked like the bias, or null) gets ds added.
 void softmax_strip_backward(const ScoreStrip<float>& s, float* dp, const float* lse, const float* delta, float* dbias);
-void softmax_strip_backward(const ScoreStrip<double>& s, double* dp, const double* lse, const double* delta, double* dbias);
+void softmax_strip_backward(const ScoreStrip<double>& s, double* dp, const double* lse, const double* delta,
+                            double* dbias);
 
 // out[r] = sum over e of a[r, e] * b[r, e]
-void row_products(const float* a, int64_t a_stride, const float* b, int64_t b_stride, int64_t rows, int64_t width, float* out);
-void row_products(const double* a, int64_t a_stride, const double* b, int64_t b_stride, int64_t rows, int64_t width, double* out);
+void row_products(const float* a, int64_t a_stride, const float* b, int64_t b_stride, int64_t rows, int64_t width,
+                  float* out);
+void row_products(const double* a, int64_t a_stride, const double* b, int64_t b_stride, int64_t rows, int64_t width,
+                  double* out);
 
 // x[r, e] /= by[r]
 void divide_rows(float* x, int64_t stride, int64_t rows, int64_t width, const float* by);

@@ -16,8 +16,9 @@
 namespace ordo {
 
 namespace {
-constexpr int64_t kDenseLimit = int64_t{1} << 20;   // entries of a dense mask that cost less than they explain
-constexpr int64_t kQueryBlock = 512;                // rows a call when the bias is a vector over offsets: the hidden half is not computed
+constexpr int64_t kDenseLimit = int64_t{1} << 20;  // entries of a dense mask that cost less than they explain
+constexpr int64_t kQueryBlock =
+    512;  // rows a call when the bias is a vector over offsets: the hidden half is not computed
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 bool wants_gradient(const Tensor& t) { return at::GradMode::is_enabled() && t.requires_grad(); }
@@ -31,7 +32,9 @@ struct Shape {
 // What `is_causal` means to SDPA: row i sees the columns up to i.
 bool plainly_causal(const Mask& m) { return m.causal && m.offset == 0 && !m.window && m.prefix == 0 && m.positional(); }
 // Hidden by column - row alone, and no row without a visible key.
-bool hidden_by_offset(const Mask& m, const Shape& s) { return m.positional() && m.prefix == 0 && m.offset + s.Lq <= s.Lk; }
+bool hidden_by_offset(const Mask& m, const Shape& s) {
+  return m.positional() && m.prefix == 0 && m.offset + s.Lq <= s.Lk;
+}
 
 std::optional<Tensor> key_form(const AttentionCall& call, const Shape& s) {
   if (!plainly_causal(call.mask) && !call.mask.shows(s.all)) return std::nullopt;
@@ -44,7 +47,8 @@ std::optional<Tensor> offset_form(const AttentionCall& call, const Shape& s) {
   return found && !wants_gradient(*found) ? found : std::nullopt;
 }
 
-Tensor attend(const AttentionCall& call, const Tensor& q, const Tensor& k, const Tensor& v, const std::optional<Tensor>& mask, bool causal) {
+Tensor attend(const AttentionCall& call, const Tensor& q, const Tensor& k, const Tensor& v,
+              const std::optional<Tensor>& mask, bool causal) {
   return at::scaled_dot_product_attention(q, k, v, mask, 0.0, causal, call.scale, q.size(1) != k.size(1));
 }
 
@@ -55,10 +59,11 @@ Tensor with_dense_mask(const AttentionCall& call, const Shape& s) {
   return attend(call, call.q, call.k, call.v, seen.logical_or(none), false).masked_fill(none, 0.0);
 }
 
-// The bias as an overlapping strided view over the vector, the queries flipped: entry (r, j) after the flip is vector[r + j].
+// The bias as an overlapping strided view over the vector, the queries flipped: entry (r, j) after the flip is vector[r
+// + j].
 Tensor with_offset_vector(const AttentionCall& call, const Shape& s, Tensor vector) {
   const Mask& m = call.mask;
-  const Tensor offset = at::arange(1 - s.Lq, s.Lk, vector.options().dtype(at::kLong));   // column - row
+  const Tensor offset = at::arange(1 - s.Lq, s.Lk, vector.options().dtype(at::kLong));  // column - row
   if (m.causal) vector = vector.masked_fill(offset > m.offset, kMinusInfinity);
   if (m.window) vector = vector.masked_fill(offset <= m.offset - *m.window, kMinusInfinity);
   if (m.window && !m.causal) vector = vector.masked_fill(offset >= m.offset + *m.window, kMinusInfinity);
@@ -67,7 +72,8 @@ Tensor with_offset_vector(const AttentionCall& call, const Shape& s, Tensor vect
   std::vector<Tensor> outs;
   for (int64_t q0 = 0; q0 < s.Lq; q0 += block) {
     const int64_t q1 = std::min(s.Lq, q0 + block), k1 = m.causal ? std::min(s.Lk, q1 + m.offset) : s.Lk;
-    const Tensor view = vector.as_strided({1, H, q1 - q0, k1}, {0, vector.size(1), 1, 1}, vector.storage_offset() + s.Lq - q1);
+    const Tensor view =
+        vector.as_strided({1, H, q1 - q0, k1}, {0, vector.size(1), 1, 1}, vector.storage_offset() + s.Lq - q1);
     const Tensor flipped = call.q.slice(2, q0, q1).flip(2);
     outs.push_back(attend(call, flipped, call.k.slice(2, 0, k1), call.v.slice(2, 0, k1), view, false).flip(2));
   }

@@ -8,7 +8,8 @@ namespace ordo {
 class SdpaKernel final : public AttentionKernel {
  public:
   struct Config {};
-  static constexpr std::string_view kKind = "sdpa", kSummary = "LibTorch's fused attention: no value terms, no learned biases";
+  static constexpr std::string_view kKind = "sdpa",
+                                    kSummary = "LibTorch's fused attention: no value terms, no learned biases";
   SdpaKernel(const Config& config, const KernelFacts& facts);
   KernelTraits traits() const override;
   std::optional<std::string> refuses(const AttentionCall& call) const override;

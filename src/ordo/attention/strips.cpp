@@ -23,7 +23,7 @@ using torch::autograd::variable_list;
 
 Tensor strip_of_vector(const Tensor& w, const Tile& t, int64_t Lq) {
   const int64_t n = t.rows(), m = t.columns(), low = t.k0 - (t.q1 - 1) + Lq - 1;
-  const Tensor part = w.slice(1, low, low + n + m - 1).contiguous();   // row r reads [n-1-r, n-1-r+m)
+  const Tensor part = w.slice(1, low, low + n + m - 1).contiguous();  // row r reads [n-1-r, n-1-r+m)
   return part.as_strided({1, part.size(0), n, m}, {0, part.size(1), 1, 1}).flip(2);
 }
 
@@ -37,13 +37,13 @@ Tensor diagonal_sums(const Tensor& ds) {
 namespace {
 // exp of what underflows is 20 times as slow in ATen: differences are clamped, hidden entries zeroed afterwards.
 constexpr double kFloor = -80.0;
-constexpr double kFarBelow = -1e30;   // scores of hidden keys before the row's maximum is taken
+constexpr double kFarBelow = -1e30;  // scores of hidden keys before the row's maximum is taken
 
 // What forward and backward share beside tensors.
 struct Work : torch::CustomClassHolder {
-  AttentionCall call;                  // q, k, v undefined: they travel as autograd's own inputs
+  AttentionCall call;  // q, k, v undefined: they travel as autograd's own inputs
   int64_t rows = 0;
-  bool by_offset = false;              // the first extra input is the bias's vector
+  bool by_offset = false;  // the first extra input is the bias's vector
   size_t bias_inputs = 0;
 };
 
@@ -64,22 +64,30 @@ Tensor sum_to(Tensor d, const Tensor& like) {
 class Strips {
  public:
   Strips(const Work& work, const Tensor& q, const Tensor& k, const Tensor& v, variable_list extra)
-      : work_(work), call_(work.call), extra_(std::move(extra)), wide_(accumulate_type(q.scalar_type())), H_(q.size(1)),
-        q_(q.to(wide_)), k_(repeat_groups(k.to(wide_), H_)), v_(repeat_groups(v.to(wide_), H_)) {}
+      : work_(work),
+        call_(work.call),
+        extra_(std::move(extra)),
+        wide_(accumulate_type(q.scalar_type())),
+        H_(q.size(1)),
+        q_(q.to(wide_)),
+        k_(repeat_groups(k.to(wide_), H_)),
+        v_(repeat_groups(v.to(wide_), H_)) {}
 
-  std::pair<Tensor, Tensor> forward();   // out [B, H, Lq, E], log-sum-exp [B, H, Lq]
+  std::pair<Tensor, Tensor> forward();  // out [B, H, Lq, E], log-sum-exp [B, H, Lq]
   void backward(const Tensor& dout, const Tensor& lse);
   Tensor dq, dk, dv;
   variable_list dextra;
 
  private:
-  struct Scores { Tensor all, capped; };   // capped: tanh(scores / cap), for the way back
+  struct Scores {
+    Tensor all, capped;
+  };  // capped: tanh(scores / cap), for the way back
   template <class Body>
   void each_strip(const Body& body) const;
   Scores scores(const Tile& t, const Tensor& bias) const;
   Tensor bias_of(const Tile& t, const Tensor& q, const Tensor& k) const;
   Tensor hidden_of(const Tile& t) const;
-  Tensor keep_of(const Tile& t) const;     // the dropout mask, undefined without dropout
+  Tensor keep_of(const Tile& t) const;  // the dropout mask, undefined without dropout
   Tensor queries(const Tile& t) const { return q_.slice(2, t.q0, t.q1); }
   Tensor keys(const Tile& t) const { return k_.slice(2, t.k0, t.k1); }
   void strip_forward(const Tile& t, const Tensor& out, const Tensor& lse) const;
@@ -144,7 +152,7 @@ void Strips::strip_forward(const Tile& t, const Tensor& out, const Tensor& lse) 
   const Tensor top = p.amax(-1, /*keepdim=*/true);
   p.sub_(top).clamp_min_(kFloor).exp_();
   if (hidden.defined()) p.masked_fill_(hidden, 0.0);
-  const Tensor total = p.sum(-1, /*keepdim=*/true).clamp_min_(1e-30);   // a row that sees nothing: 0 / 1e-30
+  const Tensor total = p.sum(-1, /*keepdim=*/true).clamp_min_(1e-30);  // a row that sees nothing: 0 / 1e-30
   p.div_(total);
   lse.slice(2, t.q0, t.q1).copy_(top + total.log());
   const Tensor keep = keep_of(t);
@@ -203,7 +211,8 @@ Tensor Strips::term_backward(const Tile& t, const Tensor& weights, const Tensor&
     wanted.push_back(input);
     places.push_back(i);
   }
-  const auto g = torch::autograd::grad({o}, wanted, {sum_to(dout, o)}, std::nullopt, /*create_graph=*/false, /*allow_unused=*/true);
+  const auto g = torch::autograd::grad({o}, wanted, {sum_to(dout, o)}, std::nullopt, /*create_graph=*/false,
+                                       /*allow_unused=*/true);
   for (size_t i = 0; i < places.size(); ++i) add_extra(places[i], g[i + 1]);
   return g[0].defined() ? g[0] : at::zeros_like(weights);
 }
@@ -229,7 +238,8 @@ void Strips::bias_backward(const Tile& t, const Tensor& bias, const Tensor& q, c
     places.push_back(i);
   }
   if (wanted.empty()) return;
-  const auto g = torch::autograd::grad({bias}, wanted, {sum_to(ds, bias)}, std::nullopt, /*create_graph=*/false, /*allow_unused=*/true);
+  const auto g = torch::autograd::grad({bias}, wanted, {sum_to(ds, bias)}, std::nullopt, /*create_graph=*/false,
+                                       /*allow_unused=*/true);
   if (content && g[0].defined()) dq.slice(2, t.q0, t.q1).add_(g[0]);
   if (content && g[1].defined()) dk.slice(2, t.k0, t.k1).add_(g[1]);
   for (size_t i = 0; i < places.size(); ++i) add_extra(places[i], g[first + i]);
@@ -237,8 +247,10 @@ void Strips::bias_backward(const Tile& t, const Tensor& bias, const Tensor& q, c
 
 void Strips::add_extra(size_t i, const Tensor& gradient) {
   if (!gradient.defined()) return;
-  if (dextra[i].defined()) dextra[i].add_(gradient);
-  else dextra[i] = gradient.clone();
+  if (dextra[i].defined())
+    dextra[i].add_(gradient);
+  else
+    dextra[i] = gradient.clone();
 }
 
 class StripAttention : public torch::autograd::Function<StripAttention> {
@@ -263,9 +275,10 @@ class StripAttention : public torch::autograd::Function<StripAttention> {
     Strips strips(*work, q, k, v, variable_list(saved.begin() + 3, saved.end() - 1));
     strips.backward(gradients[0], saved.back());
     const int64_t G = k.size(1);
-    variable_list result{strips.dq.to(q.scalar_type()), sum_groups(strips.dk, G).to(k.scalar_type()), sum_groups(strips.dv, G).to(v.scalar_type())};
+    variable_list result{strips.dq.to(q.scalar_type()), sum_groups(strips.dk, G).to(k.scalar_type()),
+                         sum_groups(strips.dv, G).to(v.scalar_type())};
     result.insert(result.end(), strips.dextra.begin(), strips.dextra.end());
-    result.emplace_back();   // the work itself
+    result.emplace_back();  // the work itself
     return result;
   }
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The general path of `tiled`: strips of rows through ATen's operators, on any device, for any bias, value term, mask, dropout and softcap.
+// The general path of `tiled`: strips of rows through ATen's operators, on any device, for any bias, value term, mask,
+// dropout and softcap.
 #pragma once
 #include "ordo/attention/kernel.h"
 
@@ -8,7 +9,8 @@ namespace ordo {
 // out [B, H, Lq, E] in q's type; gradients for q, k, v and the inputs of bias and value term. `rows`: of a strip.
 Tensor attend_in_strips(const AttentionCall& call, int64_t rows);
 
-// The strip `t` of a bias given as a vector over column - row + Lq - 1, w [H, Lq+Lk-1] -> [1, H, rows, columns], copying rows + columns numbers.
+// The strip `t` of a bias given as a vector over column - row + Lq - 1, w [H, Lq+Lk-1] -> [1, H, rows, columns],
+// copying rows + columns numbers.
 Tensor strip_of_vector(const Tensor& w, const Tile& t, int64_t Lq);
 // Its transpose: sums along diagonals, ds [H, rows, columns] -> [H, rows+columns-1], entry at column - row + rows - 1.
 Tensor diagonal_sums(const Tensor& ds);

@@ -7,7 +7,9 @@
 namespace ordo {
 
 TiledKernel::TiledKernel(const Config& config, const KernelFacts&) : config_(config) {}
-void fields(Fields& f, TiledKernel::Config& c) { f("rows", c.rows, "query rows of a strip on the general path", at_least(1)); }
+void fields(Fields& f, TiledKernel::Config& c) {
+  f("rows", c.rows, "query rows of a strip on the general path", at_least(1));
+}
 
 KernelTraits TiledKernel::traits() const {
   return {.places = {.input = true, .query_key = true, .scores = true, .values = true},
