@@ -40,8 +40,20 @@ std::set<std::string> lines_of(const std::string& text) {
 TEST_CASE("chase: in every form the same words in another order have another outcome", "[unit]") {
   for (size_t form = 0; form < chase_forms(); ++form)
     for (size_t verb = 0; verb < 10; ++verb) {
-      const ChaseEvent one{.verb = verb, .form = form, .place = 1, .agent = "the cat", .patient = "anna", .agent_again = "the cat", .patient_again = "anna"};
-      const ChaseEvent other{.verb = verb, .form = form, .place = 1, .agent = "anna", .patient = "the cat", .agent_again = "anna", .patient_again = "the cat"};
+      const ChaseEvent one{.verb = verb,
+                           .form = form,
+                           .place = 1,
+                           .agent = "the cat",
+                           .patient = "anna",
+                           .agent_again = "the cat",
+                           .patient_again = "anna"};
+      const ChaseEvent other{.verb = verb,
+                             .form = form,
+                             .place = 1,
+                             .agent = "anna",
+                             .patient = "the cat",
+                             .agent_again = "anna",
+                             .patient_again = "the cat"};
       CAPTURE(chase_event(one), chase_event(other));
       CHECK(sorted_words(chase_event(one)) == sorted_words(chase_event(other)));
       CHECK(chase_event(one) != chase_event(other));
@@ -50,7 +62,13 @@ TEST_CASE("chase: in every form the same words in another order have another out
 }
 
 TEST_CASE("chase: passive and active tell the same", "[unit]") {
-  const ChaseEvent active{.verb = 0, .form = 0, .place = 0, .agent = "the grey cat", .patient = "anna", .agent_again = "the cat", .patient_again = "anna"};
+  const ChaseEvent active{.verb = 0,
+                          .form = 0,
+                          .place = 0,
+                          .agent = "the grey cat",
+                          .patient = "anna",
+                          .agent_again = "the cat",
+                          .patient_again = "anna"};
   ChaseEvent passive = active;
   passive.form = 1;
   CHECK(chase_event(active) == "the grey cat chased anna past the old barn");
@@ -68,7 +86,8 @@ TEST_CASE("chase: a line is a function of its key and number alone", "[unit]") {
 
 TEST_CASE("chase: held-out lines are hardly ever training lines", "[unit]") {
   const auto source = chase(1, 5000, 1000);
-  const auto train = lines_of(source->text(Split::train)), validation = lines_of(source->text(Split::validation)), test = lines_of(source->text(Split::test));
+  const auto train = lines_of(source->text(Split::train)), validation = lines_of(source->text(Split::validation)),
+             test = lines_of(source->text(Split::test));
   std::vector<std::string> shared;
   std::set_intersection(train.begin(), train.end(), validation.begin(), validation.end(), std::back_inserter(shared));
   std::set_intersection(validation.begin(), validation.end(), test.begin(), test.end(), std::back_inserter(shared));
@@ -80,7 +99,8 @@ TEST_CASE("chase: the default text has one to two megabytes of lower-case words,
   const auto text = text_sources().build("chase", {.seed = 1})->text(Split::train);
   CHECK(text.size() > 1'000'000);
   CHECK(text.size() < 2'500'000);
-  CHECK(std::all_of(text.begin(), text.end(), [](char c) { return (c >= 'a' && c <= 'z') || c == ' ' || c == '.' || c == ',' || c == '\n'; }));
+  CHECK(std::all_of(text.begin(), text.end(),
+                    [](char c) { return (c >= 'a' && c <= 'z') || c == ' ' || c == '.' || c == ',' || c == '\n'; }));
 }
 
 }  // namespace ordo::test

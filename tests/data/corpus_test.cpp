@@ -65,7 +65,8 @@ TEST_CASE("corpora: a validation fraction is the last part of the training token
     for (size_t i = 0; i < size; ++i) text += static_cast<char>('a' + i % 26);
     DataConfig config{.train = {scratch.write("a.txt", text)}, .validation_fraction = 0.1};
     Corpus corpus(config, 0);
-    const auto validation = corpus.tokens(Split::validation, bytes().get(), 256), train = corpus.tokens(Split::train, bytes().get(), 256);
+    const auto validation = corpus.tokens(Split::validation, bytes().get(), 256),
+               train = corpus.tokens(Split::train, bytes().get(), 256);
     const auto kept = static_cast<size_t>(0.9 * static_cast<double>(size));
     CHECK(text_of(*train, *bytes()) == text.substr(0, kept));
     CHECK(text_of(*validation, *bytes()) == text.substr(kept));
@@ -74,7 +75,9 @@ TEST_CASE("corpora: a validation fraction is the last part of the training token
 
 TEST_CASE("corpora: a tokenizer learns from all of the training files, and from no other", "[unit]") {
   const Scratch scratch;
-  DataConfig config{.train = {scratch.write("a.txt", "abc"), scratch.write("b.txt", "xyz")}, .test = {scratch.write("t.txt", "q")}, .validation_fraction = 0.5};
+  DataConfig config{.train = {scratch.write("a.txt", "abc"), scratch.write("b.txt", "xyz")},
+                    .test = {scratch.write("t.txt", "q")},
+                    .validation_fraction = 0.5};
   Corpus corpus(config, 0);
   CHECK(corpus.training_text() == "abcxyz");
   CHECK(corpus.training_text() == "abcxyz");
@@ -82,9 +85,10 @@ TEST_CASE("corpora: a tokenizer learns from all of the training files, and from 
 
 TEST_CASE("corpora: a character that the training text lacks is named with file, line and column", "[unit]") {
   const Scratch scratch;
-  std::string far;   // beyond the first piece that is encoded at once
+  std::string far;  // beyond the first piece that is encoded at once
   for (int i = 0; i < 300'000; ++i) far += "aaaa\n";
-  const DataConfig config{.train = {scratch.write("a.txt", "a\n")}, .validation = {scratch.write("v.txt", far + "aaé\n")}};
+  const DataConfig config{.train = {scratch.write("a.txt", "a\n")},
+                          .validation = {scratch.write("v.txt", far + "aaé\n")}};
   Corpus corpus(config, 0);
   const auto tokenizer = tokenizers().build("char", {.text = [&] { return corpus.training_text(); }});
   const auto message = thrown<DataError>([&] { corpus.tokens(Split::validation, tokenizer.get(), 2); });
@@ -106,7 +110,7 @@ TEST_CASE("corpora: long texts are encoded in pieces without a seam", "[unit]") 
 TEST_CASE("corpora: token files and text may stand side by side", "[unit]") {
   const Scratch scratch;
   const DataConfig config{.train = {scratch.write("a.bin", std::string("z\0y\0", 4)), scratch.write("a.txt", "abc")}};
-  CHECK(text_of(*byte_tokens(config, Split::train), *bytes()) == "abczy");   // text first
+  CHECK(text_of(*byte_tokens(config, Split::train), *bytes()) == "abczy");  // text first
 }
 
 TEST_CASE("corpora: text without a tokenizer says what to set", "[unit]") {
@@ -120,7 +124,8 @@ TEST_CASE("corpora: a split that is not there is asked for by its key", "[unit]"
   CHECK(corpus.has(Split::train));
   CHECK_FALSE(corpus.has(Split::validation));
   CHECK(contains(thrown<ConfigError>([&] { corpus.tokens(Split::test, bytes().get(), 256); }), "task.data.test"));
-  CHECK(contains(thrown<ConfigError>([&] { corpus.tokens(Split::validation, bytes().get(), 256); }), "validation_fraction"));
+  CHECK(contains(thrown<ConfigError>([&] { corpus.tokens(Split::validation, bytes().get(), 256); }),
+                 "validation_fraction"));
 }
 
 TEST_CASE("corpora: made text comes with all three splits, each another text", "[unit]") {
@@ -145,16 +150,19 @@ TEST_CASE("corpora: settings that cannot hold together are named together", "[un
   CHECK(complaints({.train = {"a"}, .validation_fraction = 0.1}).empty());
   CHECK(complaints({.generate = made}).empty());
   CHECK(contains(complaints({}), "task.data.train is missing"));
-  CHECK(contains(complaints({.train = {"a"}, .validation = {"b"}, .validation_fraction = 0.1}), "task.data.validation and task.data.validation_fraction"));
+  CHECK(contains(complaints({.train = {"a"}, .validation = {"b"}, .validation_fraction = 0.1}),
+                 "task.data.validation and task.data.validation_fraction"));
   CHECK(contains(complaints({.train = {"a"}, .generate = made}), "task.data.generate and task.data.train"));
   CHECK(contains(complaints({.validation = {"a"}, .generate = made}), "task.data.generate and task.data.validation "));
   CHECK(contains(complaints({.test = {"a"}, .generate = made}), "task.data.generate and task.data.test"));
-  CHECK(contains(complaints({.validation_fraction = 0.1, .generate = made}), "task.data.generate and task.data.validation_fraction"));
+  CHECK(contains(complaints({.validation_fraction = 0.1, .generate = made}),
+                 "task.data.generate and task.data.validation_fraction"));
 }
 
 TEST_CASE("corpora: the settings are read from YAML, one file or a list of them", "[unit]") {
   DataFile file;
-  load_config_text("data: {train: a.txt, validation: [b.txt, 'c*.txt'], documents: blank_line, token_type: uint32}", walk_of(file), {});
+  load_config_text("data: {train: a.txt, validation: [b.txt, 'c*.txt'], documents: blank_line, token_type: uint32}",
+                   walk_of(file), {});
   REQUIRE(file.data.train.size() == 1);
   CHECK(file.data.train[0].filename() == "a.txt");
   CHECK(file.data.validation.size() == 2);
@@ -164,9 +172,10 @@ TEST_CASE("corpora: the settings are read from YAML, one file or a list of them"
   load_config_text("data: {generate: {kind: chase, sentences: 10}}", walk_of(made), {});
   REQUIRE(made.data.generate);
   CHECK(contains(thrown<ConfigError>([] {
-    DataFile bad;
-    load_config_text("data: {train: a, validation_fraction: 1.0}", walk_of(bad), {});
-  }), "validation_fraction"));
+                   DataFile bad;
+                   load_config_text("data: {train: a, validation_fraction: 1.0}", walk_of(bad), {});
+                 }),
+                 "validation_fraction"));
 }
 
 TEST_CASE("corpora: tiny Shakespeare has 1115394 characters, 65 of them distinct", "[unit]") {

@@ -22,7 +22,8 @@ class CountingStream final : public BatchStream {
     std::atomic<int64_t> read = 0;
     std::atomic<bool> destroyed = false;
   };
-  CountingStream(int64_t size, bool fails, std::shared_ptr<Watch> watch) : size_(size), fails_(fails), watch_(std::move(watch)) {}
+  CountingStream(int64_t size, bool fails, std::shared_ptr<Watch> watch)
+      : size_(size), fails_(fails), watch_(std::move(watch)) {}
   ~CountingStream() override { watch_->destroyed = true; }
   std::optional<Batch> next() override {
     if (at_ == size_ && fails_) throw DataError("the disk is gone");
@@ -47,7 +48,8 @@ class CountingStream final : public BatchStream {
 struct Prefetched {
   std::shared_ptr<CountingStream::Watch> watch = std::make_shared<CountingStream::Watch>();
   std::unique_ptr<BatchStream> stream;
-  Prefetched(int64_t size, bool fails, int64_t ahead) : stream(prefetched(std::make_unique<CountingStream>(size, fails, watch), ahead)) {}
+  Prefetched(int64_t size, bool fails, int64_t ahead)
+      : stream(prefetched(std::make_unique<CountingStream>(size, fails, watch), ahead)) {}
   int64_t take() { return stream->next()->ids.item<int64_t>(); }
 };
 
@@ -112,10 +114,11 @@ TEST_CASE("prefetching: no more is read ahead than was asked for", "[unit]") {
     const auto stream = prefetched(std::make_unique<CountingStream>(1000, false, watch), 3);
     for (int i = 0; i < 5; ++i) stream->next();
   }
-  CHECK(watch->read <= 5 + 3 + 1);   // one more is in hand while the queue is full
+  CHECK(watch->read <= 5 + 3 + 1);  // one more is in hand while the queue is full
 }
 
-TEST_CASE("prefetching: destroyed while the queue is full, it ends at once and takes the inner stream along", "[unit]") {
+TEST_CASE("prefetching: destroyed while the queue is full, it ends at once and takes the inner stream along",
+          "[unit]") {
   for (int i = 0; i < 50; ++i) {
     auto counted = std::make_unique<Prefetched>(1'000'000'000, false, 1 + i % 3);
     const auto watch = counted->watch;

@@ -79,7 +79,8 @@ TEST_CASE("training windows: targets are the inputs moved by one, and rows say w
     CHECK(batch->at.start == 0);
     CHECK(batch->mask.positional());
     for (int64_t row = 0; row < 3; ++row)
-      CHECK(batch->examples[static_cast<size_t>(row)] == fmt::format("count.txt, offset {}", batch->ids[row][0].item<int64_t>()));
+      CHECK(batch->examples[static_cast<size_t>(row)] ==
+            fmt::format("count.txt, offset {}", batch->ids[row][0].item<int64_t>()));
   }
 }
 
@@ -87,7 +88,7 @@ TEST_CASE("training windows: stopped anywhere and gone on from the state, the or
   const auto tokens = counted({100});
   for (const Sampling sampling : {Sampling::random, Sampling::packed})
     for (const int64_t ahead : {0, 1, 4}) {
-      const TrainingWindows windows{sampling, 4, 9, 11};   // 11 windows: two full batches and a smaller one an epoch
+      const TrainingWindows windows{sampling, 4, 9, 11};  // 11 windows: two full batches and a smaller one an epoch
       const auto whole = starts(*training_stream(tokens, windows), 20);
       for (int64_t stop = 0; stop <= 10; ++stop) {
         CAPTURE(sampling_name(sampling), ahead, stop);
@@ -110,8 +111,9 @@ TEST_CASE("training windows: a state is its epoch and its window, nothing else",
 }
 
 TEST_CASE("training windows: another batch size goes on with the windows that are left", "[unit]") {
-  const auto tokens = counted({101});   // 20 windows of 5
-  const auto small = training_stream(tokens, {Sampling::packed, 2, 5, 3}), large = training_stream(tokens, {Sampling::packed, 9, 5, 3});
+  const auto tokens = counted({101});  // 20 windows of 5
+  const auto small = training_stream(tokens, {Sampling::packed, 2, 5, 3}),
+             large = training_stream(tokens, {Sampling::packed, 9, 5, 3});
   std::set<int64_t> seen;
   for (const auto& rows : starts(*small, 3)) seen.insert(rows.begin(), rows.end());
   large->restore(small->state());
@@ -122,8 +124,10 @@ TEST_CASE("training windows: another batch size goes on with the windows that ar
 
 TEST_CASE("training windows: a state that does not fit the data is refused", "[unit]") {
   const auto stream = training_stream(counted({100}), {Sampling::packed, 4, 9, 11});
-  for (const auto* text : {"{}", "[]", R"({"epoch": 1})", R"({"epoch": -1, "cursor": 0})", R"({"epoch": 0, "cursor": 1.5})", R"({"epoch": 0, "cursor": 12})"})
-    CHECK(contains(thrown<CheckpointError>([&] { stream->restore(parse_json(text, "state")); }), "the place in the data"));
+  for (const auto* text : {"{}", "[]", R"({"epoch": 1})", R"({"epoch": -1, "cursor": 0})",
+                           R"({"epoch": 0, "cursor": 1.5})", R"({"epoch": 0, "cursor": 12})"})
+    CHECK(contains(thrown<CheckpointError>([&] { stream->restore(parse_json(text, "state")); }),
+                   "the place in the data"));
 }
 
 TEST_CASE("random windows: every start is equally likely", "[unit]") {
@@ -132,11 +136,11 @@ TEST_CASE("random windows: every start is equally likely", "[unit]") {
   const int64_t batches = 2000, draws = 50 * batches;
   for (const auto& rows : starts(*stream, batches))
     for (const int64_t start : rows) ++counts[start];
-  REQUIRE(counts.size() == 20);   // 0 … 19: the last target is token 29
+  REQUIRE(counts.size() == 20);  // 0 … 19: the last target is token 29
   double chi_square = 0.0;
   const double expected = static_cast<double>(draws) / 20.0;
   for (const auto& [start, count] : counts) chi_square += std::pow(static_cast<double>(count) - expected, 2) / expected;
-  CHECK(chi_square < 43.8);       // 19 degrees of freedom: exceeded once in a thousand
+  CHECK(chi_square < 43.8);  // 19 degrees of freedom: exceeded once in a thousand
 }
 
 TEST_CASE("random windows: all batches are full", "[unit]") {
@@ -158,35 +162,37 @@ TEST_CASE("packed windows: each is taken once an epoch, side by side, in another
     std::sort(order.begin(), order.end());
     REQUIRE(order.size() == 11);
     for (size_t i = 1; i < order.size(); ++i) CHECK(order[i] == order[i - 1] + 9);
-    CHECK(order.front() <= 0);   // 99 inputs fill 11 windows exactly
+    CHECK(order.front() <= 0);  // 99 inputs fill 11 windows exactly
   }
   CHECK(orders[0] != orders[1]);
 }
 
 TEST_CASE("packed windows: what is left at the ends differs between epochs", "[unit]") {
-  const auto stream = training_stream(counted({107}), {Sampling::packed, 11, 9, 11});   // seven tokens to spare
+  const auto stream = training_stream(counted({107}), {Sampling::packed, 11, 9, 11});  // seven tokens to spare
   std::set<int64_t> firsts;
   for (const auto& rows : starts(*stream, 100)) firsts.insert(*std::min_element(rows.begin(), rows.end()));
   CHECK(firsts == std::set<int64_t>{0, 1, 2, 3, 4, 5, 6, 7});
 }
 
 TEST_CASE("packed windows: every window is equally likely at every place of the order", "[unit]") {
-  const auto stream = training_stream(counted({81}), {Sampling::packed, 1, 10, 2});   // 8 windows
+  const auto stream = training_stream(counted({81}), {Sampling::packed, 1, 10, 2});  // 8 windows
   std::map<std::pair<int64_t, int64_t>, int64_t> counts;
   const int64_t epochs = 4000;
   for (int64_t epoch = 0; epoch < epochs; ++epoch)
     for (int64_t place = 0; place < 8; ++place) ++counts[{place, (*stream->next()).ids[0][0].item<int64_t>() / 10}];
   double chi_square = 0.0;
   for (int64_t place = 0; place < 8; ++place)
-    for (int64_t window = 0; window < 8; ++window) chi_square += std::pow(static_cast<double>(counts[{place, window}]) - epochs / 8.0, 2) / (epochs / 8.0);
-  CHECK(chi_square < 85.4);   // 49 degrees of freedom, once in a thousand
+    for (int64_t window = 0; window < 8; ++window)
+      chi_square += std::pow(static_cast<double>(counts[{place, window}]) - epochs / 8.0, 2) / (epochs / 8.0);
+  CHECK(chi_square < 85.4);  // 49 degrees of freedom, once in a thousand
 }
 
 TEST_CASE("training windows: processes share out the batch of one process", "[unit]") {
   const auto tokens = counted({100});
   for (const Sampling sampling : {Sampling::random, Sampling::packed}) {
     const auto alone = training_stream(tokens, {sampling, 4, 9, 11});
-    const auto first = training_stream(tokens, {sampling, 2, 9, 11, {0, 2}}), second = training_stream(tokens, {sampling, 2, 9, 11, {1, 2}});
+    const auto first = training_stream(tokens, {sampling, 2, 9, 11, {0, 2}}),
+               second = training_stream(tokens, {sampling, 2, 9, 11, {1, 2}});
     CHECK(first->batches_per_epoch() == alone->batches_per_epoch());
     for (int i = 0; i < 9; ++i) {
       Ids both = starts(*first, 1)[0];
@@ -229,19 +235,22 @@ TEST_CASE("windows that cross documents: segments, positions that restart, no ta
 }
 
 TEST_CASE("windows within one document: no segments, though there are more documents", "[unit]") {
-  const Batch batch = batch_of(*counted({6, 6}), {{.begin = 1, .end = 6, .judged = 1}, {.begin = 6, .end = 11, .judged = 6}});
+  const Batch batch =
+      batch_of(*counted({6, 6}), {{.begin = 1, .end = 6, .judged = 1}, {.begin = 6, .end = 11, .judged = 6}});
   CHECK(batch.mask.positional());
   CHECK(batch.at.start == 0);
-  CHECK(values(batch.targets) == Ids{2, 3, 4, 5, kIgnore, 7, 8, 9, 10, 11});   // token 6 begins a document
+  CHECK(values(batch.targets) == Ids{2, 3, 4, 5, kIgnore, 7, 8, 9, 10, 11});  // token 6 begins a document
 }
 
-TEST_CASE("evaluation windows: every token but the first is judged exactly once, with the context that was promised", "[unit]") {
+TEST_CASE("evaluation windows: every token but the first is judged exactly once, with the context that was promised",
+          "[unit]") {
   for (const int64_t size : {2, 3, 7, 8, 9, 10, 16, 17, 18, 40, 41, 47})
     for (const int64_t length : {1, 4, 8})
       for (int64_t stride = 1; stride <= length; ++stride)
         for (const int64_t batch_size : {1, 3}) {
           CAPTURE(size, length, stride, batch_size);
-          const auto judged = judged_in(*evaluation_stream(counted({size}), {batch_size, length, stride}), stride, length);
+          const auto judged =
+              judged_in(*evaluation_stream(counted({size}), {batch_size, length, stride}), stride, length);
           CHECK(static_cast<int64_t>(judged.size()) == size - 1);
           for (const auto& [target, times] : judged) CHECK(times == 1);
         }
@@ -278,13 +287,15 @@ TEST_CASE("evaluation windows: processes judge disjoint shares that make up the 
     }
     CHECK(judged.size() == 42);
     CHECK(std::all_of(judged.begin(), judged.end(), [](const auto& one) { return one.second == 1; }));
-    CHECK(std::abs(batches - 8.0) < 1e-9);   // 13 whole windows and a shorter one
+    CHECK(std::abs(batches - 8.0) < 1e-9);  // 13 whole windows and a shorter one
   }
 }
 
 TEST_CASE("evaluation windows: what cannot be evaluated is refused with the numbers", "[unit]") {
   CHECK(contains(thrown<DataError>([] { evaluation_stream(counted({1}), {1, 5}); }), "1 token(s); two are needed"));
   CHECK(contains(thrown<ConfigError>([] { evaluation_stream(counted({20}), {1, 5, 6}); }), "a stride of 6"));
+  CHECK(contains(thrown<ConfigError>([] { evaluation_stream(counted({20}), {1, 0}); }), "at least 1"));
+  CHECK(contains(thrown<ConfigError>([] { training_stream(counted({20}), {Sampling::packed, 0, 5}); }), "at least 1"));
 }
 
 }  // namespace ordo::test

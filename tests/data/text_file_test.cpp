@@ -72,7 +72,7 @@ TEST_CASE("text files: what cannot be read is refused with path, place and reaso
   };
   const std::string whole = gzipped(std::string(5000, 'x') + "the end of a story");
   std::string flipped = whole;
-  flipped[flipped.size() - 6] = static_cast<char>(flipped[flipped.size() - 6] ^ 1);   // in the checksum
+  flipped[flipped.size() - 6] = static_cast<char>(flipped[flipped.size() - 6] ^ 1);  // in the checksum
   const std::vector<Case> cases{
       {"empty", "a.txt", "", "is empty"},
       {"nothing but a mark", "a.txt", "\xEF\xBB\xBF", "is empty"},
@@ -130,7 +130,8 @@ TEST_CASE("text files: patterns stand for the files there, in the order of their
   const Scratch scratch;
   for (const auto* name : {"b.txt", "a.txt", "c.md", "odd[1].txt"}) scratch.write(name, "x");
   CHECK(expand_paths({scratch / "[ab].txt"}) == std::vector<fs::path>{scratch / "a.txt", scratch / "b.txt"});
-  CHECK(expand_paths({scratch / "c.md", scratch / "?.txt"}) == std::vector<fs::path>{scratch / "c.md", scratch / "a.txt", scratch / "b.txt"});
+  CHECK(expand_paths({scratch / "c.md", scratch / "?.txt"}) ==
+        std::vector<fs::path>{scratch / "c.md", scratch / "a.txt", scratch / "b.txt"});
   CHECK(expand_paths({scratch / "odd[1].txt"}) == std::vector<fs::path>{scratch / "odd[1].txt"});
   CHECK(contains(thrown<DataError>([&] { expand_paths({scratch / "*.none"}); }), "no file matches"));
   CHECK(contains(thrown<DataError>([&] { expand_paths({scratch / "a.txt", scratch / "?.txt"}); }), "named twice"));

@@ -108,7 +108,8 @@ TEST_CASE("tokenizers: a damaged or foreign saved file is refused with its path 
     CHECK(contains(message, reason));
     CHECK(contains(message, (scratch / "vocabulary.json").string()));
   }
-  CHECK(contains(thrown<DataError>([&] { tokenizers().build("char", {.saved = scratch / "absent"}); }), "vocabulary.json"));
+  CHECK(contains(thrown<DataError>([&] { tokenizers().build("char", {.saved = scratch / "absent"}); }),
+                 "vocabulary.json"));
 }
 
 }  // namespace ordo::test

@@ -58,11 +58,14 @@ TEST_CASE("token files: raw ids and llm.c's two headers are read", "[unit]") {
   const Scratch scratch;
   const std::vector<uint16_t> narrow{1, 2, 50256};
   const std::vector<uint32_t> wide{7, 128255};
-  CHECK(all_of(*TokenStore::map(scratch.write("raw16.bin", bytes_of(narrow)), TokenType::uint16, 50257)) == Ids{1, 2, 50256});
-  CHECK(all_of(*TokenStore::map(scratch.write("raw32.bin", bytes_of(wide)), TokenType::uint32, 128256)) == Ids{7, 128255});
+  CHECK(all_of(*TokenStore::map(scratch.write("raw16.bin", bytes_of(narrow)), TokenType::uint16, 50257)) ==
+        Ids{1, 2, 50256});
+  CHECK(all_of(*TokenStore::map(scratch.write("raw32.bin", bytes_of(wide)), TokenType::uint32, 128256)) ==
+        Ids{7, 128255});
   const auto gpt2 = scratch.write("gpt2.bin", header(20240520, 1, 3) + bytes_of(narrow));
   const auto llama = scratch.write("llama.bin", header(20240801, 7, 2) + bytes_of(wide));
-  CHECK(all_of(*TokenStore::map(gpt2, TokenType::uint32, 50257)) == Ids{1, 2, 50256});    // the header decides, not the setting
+  CHECK(all_of(*TokenStore::map(gpt2, TokenType::uint32, 50257)) ==
+        Ids{1, 2, 50256});  // the header decides, not the setting
   CHECK(all_of(*TokenStore::map(llama, TokenType::uint16, 128256)) == Ids{7, 128255});
 }
 
@@ -77,7 +80,8 @@ TEST_CASE("token files: what does not fit is refused with path and reason", "[un
       {"odd size", three + "x", "no multiple of 2 (uint16)"},
       {"size of uint16 read as uint32", three, "no multiple of 4 (uint32)", TokenType::uint32},
       {"id beyond the vocabulary", three, "token 2 has id 100, the vocabulary has 100"},
-      {"wide id beyond the vocabulary", bytes_of(std::vector<uint32_t>{4'000'000'000U}), "id 4000000000", TokenType::uint32},
+      {"wide id beyond the vocabulary", bytes_of(std::vector<uint32_t>{4'000'000'000U}), "id 4000000000",
+       TokenType::uint32},
       {"newer header", header(20240520, 2, 3) + three, "version 2, version 1 is expected"},
       {"fewer tokens than promised", header(20240520, 1, 4) + three, "promises 4 tokens, the file holds 3"},
       {"more tokens than promised", header(20240520, 1, 2) + three, "promises 2 tokens"},
@@ -92,7 +96,8 @@ TEST_CASE("token files: what does not fit is refused with path and reason", "[un
     CHECK(contains(message, reason));
     CHECK(contains(message, path.string()));
   }
-  CHECK(contains(thrown<DataError>([&] { TokenStore::map(scratch / "absent.bin", TokenType::uint16, 9); }), "absent.bin"));
+  CHECK(contains(thrown<DataError>([&] { TokenStore::map(scratch / "absent.bin", TokenType::uint16, 9); }),
+                 "absent.bin"));
   CHECK(contains(thrown<DataError>([&] { TokenStore::map(scratch.path(), TokenType::uint16, 9); }), "folder"));
 }
 

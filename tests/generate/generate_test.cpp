@@ -30,8 +30,11 @@ void fields(Fields& f, ModelFile& c) { f("model", c.model, "model"); }
 // A small decoder of 11 tokens whose weights are large enough that its choices differ.
 std::shared_ptr<Model> small_model(const std::string& position) {
   ModelFile file;
-  load_config_text("model: {kind: decoder, dim: 16, layers: 2, max_length: 24, attention: {heads: 2}, init: {std: 0.5}, dropout: 0.2, position: " + position + "}",
-                   walk_of(file), {});
+  load_config_text(
+      "model: {kind: decoder, dim: 16, layers: 2, max_length: 24, attention: {heads: 2}, init: {std: 0.5}, dropout: "
+      "0.2, position: " +
+          position + "}",
+      walk_of(file), {});
   return models().build(file.model, {.vocab_size = 11, .max_length = 24, .seed = 3});
 }
 
@@ -47,7 +50,8 @@ Row plainly(Model& model, const Row& prompt, int64_t row, const GenerateConfig& 
     const Tensor hidden = model.forward({.ids = at::tensor(text).unsqueeze(0), .at = consecutive(0, length, at::kCPU)});
     const Tensor logits = model.head().logits(hidden.select(1, length - 1)).to(at::kDouble).contiguous();
     const double* const first = logits.data_ptr<double>();
-    const uint64_t key = mix(mix(key_of(config.seed, "generate"), static_cast<uint64_t>(row)), static_cast<uint64_t>(step));
+    const uint64_t key =
+        mix(mix(key_of(config.seed, "generate"), static_cast<uint64_t>(row)), static_cast<uint64_t>(step));
     text.push_back(choose_token({first, first + logits.size(1)}, text, config, KeyedSequence(key).unit()));
   }
   return {text.begin() + static_cast<std::ptrdiff_t>(prompt.size()), text.end()};
@@ -63,7 +67,8 @@ TEST_CASE("generation: uneven prompts in one batch, with a cache, go on as each 
       const GenerateConfig config{.max_new_tokens = 12, .greedy = greedy, .seed = 8};
       const Rows together = generate(*model, kUneven, config);
       REQUIRE(together.size() == kUneven.size());
-      for (size_t row = 0; row < kUneven.size(); ++row) CHECK(together[row] == plainly(*model, kUneven[row], static_cast<int64_t>(row), config));
+      for (size_t row = 0; row < kUneven.size(); ++row)
+        CHECK(together[row] == plainly(*model, kUneven[row], static_cast<int64_t>(row), config));
     }
   }
 }
@@ -73,13 +78,15 @@ TEST_CASE("generation: even prompts go on as each alone", "[unit]") {
   const GenerateConfig config{.max_new_tokens = 10, .seed = 2};
   const Rows prompts{{1, 2, 3}, {3, 2, 1}, {0, 0, 0}};
   const Rows together = generate(*model, prompts, config);
-  for (size_t row = 0; row < prompts.size(); ++row) CHECK(together[row] == plainly(*model, prompts[row], static_cast<int64_t>(row), config));
+  for (size_t row = 0; row < prompts.size(); ++row)
+    CHECK(together[row] == plainly(*model, prompts[row], static_cast<int64_t>(row), config));
 }
 
 TEST_CASE("generation: a row's draws do not depend on the other rows", "[unit]") {
   const auto model = small_model("rope");
   const GenerateConfig config{.max_new_tokens = 10, .seed = 5};
-  const Rows one = generate(*model, {{1, 2}, {3, 4, 5}}, config), other = generate(*model, {{9}, {3, 4, 5}, {7, 7, 7, 7}}, config);
+  const Rows one = generate(*model, {{1, 2}, {3, 4, 5}}, config),
+             other = generate(*model, {{9}, {3, 4, 5}, {7, 7, 7, 7}}, config);
   CHECK(one[1] == other[1]);
 }
 
@@ -105,7 +112,7 @@ TEST_CASE("generation: rows end at a stop id, which is left out, and the others 
       lengths.insert(expected.size());
     }
   }
-  CHECK(lengths.size() > 3);   // else the case shows little
+  CHECK(lengths.size() > 3);  // else the case shows little
 }
 
 TEST_CASE("generation: the listener hears each token in order of steps, and may end it all", "[unit]") {
@@ -136,13 +143,23 @@ TEST_CASE("generation: a model in training mode is asked in eval mode and left a
 }
 
 TEST_CASE("generation: what leaves the encoding's range is refused with what fits", "[unit]") {
-  const auto model = small_model("learned");   // 24 positions
-  CHECK(generate(*model, {{1, 2, 3, 4}}, {.max_new_tokens = 21})[0].size() == 21);   // the last token needs no position
+  const auto model = small_model("learned");                                        // 24 positions
+  CHECK(generate(*model, {{1, 2, 3, 4}}, {.max_new_tokens = 21})[0].size() == 21);  // the last token needs no position
   const auto message = thrown<ConfigError>([&] { generate(*model, {{1}, {1, 2, 3, 4}}, {.max_new_tokens = 22}); });
   CHECK(contains(message, "25 positions"));
   CHECK(contains(message, "at most 21 new tokens fit"));
-  CHECK(contains(thrown<ConfigError>([&] { generate(*model, {Row(30, 1)}, {.max_new_tokens = 1}); }), "shorten the prompt"));
+  CHECK(contains(thrown<ConfigError>([&] { generate(*model, {Row(30, 1)}, {.max_new_tokens = 1}); }),
+                 "shorten the prompt"));
   CHECK(generate(*small_model("rope"), {{1, 2, 3, 4}}, {.max_new_tokens = 40})[0].size() == 40);
+}
+
+TEST_CASE("generation: ids beyond the tokenizer's vocabulary are never chosen", "[unit]") {
+  const auto model = small_model("rope");
+  const GenerateConfig config{.max_new_tokens = 20, .temperature = 3.0, .repetition_penalty = 1.1, .vocab_size = 4};
+  for (const auto& row : generate(*model, kUneven, config)) {
+    CHECK(row.size() == 20);
+    CHECK(*std::max_element(row.begin(), row.end()) == 3);
+  }
 }
 
 TEST_CASE("generation: prompts without tokens or with unknown ids are refused", "[unit]") {

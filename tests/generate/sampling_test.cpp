@@ -103,7 +103,8 @@ TEST_CASE("filters leave what they keep as it is, and do nothing at their neutra
   CHECK(same == Row{0.5, -kInfinity, 2.0});
 }
 
-TEST_CASE("the repetition penalty divides positive logits and multiplies negative ones, once for each token seen", "[unit]") {
+TEST_CASE("the repetition penalty divides positive logits and multiplies negative ones, once for each token seen",
+          "[unit]") {
   Row row{2.0, -2.0, 3.0, 0.0};
   penalise_repetition(row, std::vector<int64_t>{1, 0, 0, 3, 0}, 2.0);
   CHECK(row == Row{1.0, -4.0, 3.0, 0.0});
@@ -133,10 +134,12 @@ TEST_CASE("a low temperature prefers the likeliest token, a high one evens out",
   const auto share_of_first = [&](double temperature) {
     int64_t first = 0;
     KeyedSequence sequence(9);
-    for (int i = 0; i < 10'000; ++i) first += choose_token(row, {}, {.temperature = temperature}, sequence.unit()) == 0 ? 1 : 0;
+    for (int i = 0; i < 10'000; ++i)
+      first += choose_token(row, {}, {.temperature = temperature}, sequence.unit()) == 0 ? 1 : 0;
     return static_cast<double>(first) / 10'000;
   };
-  for (const double temperature : {0.25, 1.0, 4.0}) CHECK(std::abs(share_of_first(temperature) - 1.0 / (1.0 + std::exp(1.0 / temperature))) < 0.02);
+  for (const double temperature : {0.25, 1.0, 4.0})
+    CHECK(std::abs(share_of_first(temperature) - 1.0 / (1.0 + std::exp(1.0 / temperature))) < 0.02);
 }
 
 TEST_CASE("top-p sees what temperature and top-k have left", "[unit]") {
@@ -148,7 +151,7 @@ TEST_CASE("top-p sees what temperature and top-k have left", "[unit]") {
   };
   CHECK(reachable({.top_p = 0.55}) == std::set<int64_t>{0, 1});
   CHECK(reachable({.top_k = 2, .top_p = 0.55}) == std::set<int64_t>{0});         // of the two left the first has 0.57
-  CHECK(reachable({.temperature = 0.5, .top_p = 0.5}) == std::set<int64_t>{0});   // squares: 0.53 of the mass
+  CHECK(reachable({.temperature = 0.5, .top_p = 0.5}) == std::set<int64_t>{0});  // squares: 0.53 of the mass
   CHECK(reachable({.min_p = 0.6}) == std::set<int64_t>{0, 1});
 }
 

@@ -46,20 +46,23 @@ TEST_CASE("utf-8 joiner: a character comes with its last byte, not before and no
   CHECK(joiner.finish().empty());
 }
 
-// The replacements are those of Unicode's recommended practice (chapter 3, "maximal subparts"), as browsers and Python make them.
-TEST_CASE("utf-8 joiner: broken bytes become replacement characters at once, one for each start of a character", "[unit]") {
+// The replacements are those of Unicode's recommended practice (chapter 3, "maximal subparts"), as browsers and Python
+// make them.
+TEST_CASE("utf-8 joiner: broken bytes become replacement characters at once, one for each start of a character",
+          "[unit]") {
   struct Case {
     std::string bytes, text;
   };
-  const std::vector<Case> cases{{"\xFF", kReplaced},
-                                {"a\x80z", "a" + kReplaced + "z"},
-                                {"\xC0\xAF", kReplaced + kReplaced},
-                                {"\xE2\x28\xA1", kReplaced + "(" + kReplaced},
-                                {"\xF0\x90\x28", kReplaced + "("},
-                                {"\xED\xA0\x80", kReplaced + kReplaced + kReplaced},
-                                {"\xF4\x90\x80\x80", kReplaced + kReplaced + kReplaced + kReplaced},
-                                {"\x61\xF1\x80\x80\xE1\x80\xC2\x62\x80\x63\x80\xBF\x64",
-                                 "a" + kReplaced + kReplaced + kReplaced + "b" + kReplaced + "c" + kReplaced + kReplaced + "d"}};
+  const std::vector<Case> cases{
+      {"\xFF", kReplaced},
+      {"a\x80z", "a" + kReplaced + "z"},
+      {"\xC0\xAF", kReplaced + kReplaced},
+      {"\xE2\x28\xA1", kReplaced + "(" + kReplaced},
+      {"\xF0\x90\x28", kReplaced + "("},
+      {"\xED\xA0\x80", kReplaced + kReplaced + kReplaced},
+      {"\xF4\x90\x80\x80", kReplaced + kReplaced + kReplaced + kReplaced},
+      {"\x61\xF1\x80\x80\xE1\x80\xC2\x62\x80\x63\x80\xBF\x64",
+       "a" + kReplaced + kReplaced + kReplaced + "b" + kReplaced + "c" + kReplaced + kReplaced + "d"}};
   for (const auto& [bytes, text] : cases) {
     CHECK(joined({bytes}) == text);
     CHECK(joined(bytes_of(bytes)) == text);

@@ -18,14 +18,16 @@ namespace ordo::test {
 
 namespace {
 
-// A model that knows the last token only: its loss of a target does not depend on windows, so that sums can be checked by hand.
+// A model that knows the last token only: its loss of a target does not depend on windows, so that sums can be checked
+// by hand.
 class Bigram final : public Model {
  public:
   explicit Bigram(int64_t vocab_size, const std::string& position = "none") : vocab_size_(vocab_size) {
     head_ = register_module("head", std::make_shared<Head>(vocab_size, vocab_size, false, std::nullopt));
     const c10::NoGradGuard no_gradients;
     draw_normal(head_->weight(), 1.0, 5);
-    position_ = positions().build(position, {.dim = 4, .heads = 1, .kv_heads = 1, .head_dim = 4, .layers = 1, .max_length = 4});
+    position_ =
+        positions().build(position, {.dim = 4, .heads = 1, .kv_heads = 1, .head_dim = 4, .layers = 1, .max_length = 4});
     eval();
   }
   Tensor forward(const ModelInput& in, KVCache*) override { return at::one_hot(in.ids, vocab_size_).to(at::kFloat); }
@@ -43,7 +45,8 @@ class Bigram final : public Model {
     const Tensor table = head_->weight().detach().to(at::kDouble).t().log_softmax(1).contiguous();
     std::vector<std::pair<double, bool>> judged;
     for (size_t i = 1; i < ids.size(); ++i)
-      judged.emplace_back(-table[ids[i - 1]][ids[i]].item<double>(), table[ids[i - 1]].argmax().item<int64_t>() == ids[i]);
+      judged.emplace_back(-table[ids[i - 1]][ids[i]].item<double>(),
+                          table[ids[i - 1]].argmax().item<int64_t>() == ids[i]);
     return judged;
   }
 
@@ -69,7 +72,9 @@ std::shared_ptr<Task> task_of(const std::string& settings, const TaskFacts& fact
   return tasks().build(file.task, facts);
 }
 
-std::string data_of(const fs::path& train, const std::string& more = "") { return "data: {train: " + train.string() + more + "}"; }
+std::string data_of(const fs::path& train, const std::string& more = "") {
+  return "data: {train: " + train.string() + more + "}";
+}
 
 struct Totals {
   double nats = 0.0, right = 0.0;
@@ -89,7 +94,9 @@ const std::string kText = "the cat chased the dog, and the dog ran away from the
 
 }  // namespace
 
-TEST_CASE("language modeling: an evaluation is the mean over all targets of the split, for every window, stride and batch", "[unit]") {
+TEST_CASE(
+    "language modeling: an evaluation is the mean over all targets of the split, for every window, stride and batch",
+    "[unit]") {
   const Scratch scratch;
   const auto task = task_of("tokenizer: byte, " + data_of(scratch.write("a.txt", kText + kText)));
   Bigram model(256);
@@ -100,7 +107,8 @@ TEST_CASE("language modeling: an evaluation is the mean over all targets of the 
     for (const int64_t stride : {int64_t{0}, int64_t{1}, (length + 1) / 2, length})
       for (const int64_t batch_size : {1, 7, 64}) {
         CAPTURE(length, stride, batch_size);
-        const auto found = task->evaluate(model, {.split = Split::train, .batch_size = batch_size, .length = length, .stride = stride});
+        const auto found = task->evaluate(
+            model, {.split = Split::train, .batch_size = batch_size, .length = length, .stride = stride});
         CHECK(found.tokens == count);
         CHECK(near(found.metrics.at("loss"), nats / count));
         CHECK(near(found.metrics.at("perplexity"), std::exp(nats / count)));
@@ -112,7 +120,8 @@ TEST_CASE("language modeling: an evaluation is the mean over all targets of the 
 TEST_CASE("language modeling: bits are per character and per byte of the text, whatever a token is", "[unit]") {
   const Scratch scratch;
   const auto file = scratch.write("a.txt", "a" + kText);
-  const auto characters = static_cast<double>(kText.size()) - 1 - 2 * 2 - 3;   // ä is two bytes, 世 and 界 three each, 🎈 four
+  const auto characters =
+      static_cast<double>(kText.size()) - 1 - 2 * 2 - 3;  // ä is two bytes, 世 and 界 three each, 🎈 four
   for (const std::string kind : {"byte", "char"}) {
     CAPTURE(kind);
     const auto task = task_of("tokenizer: " + kind + ", " + data_of(file));
@@ -126,7 +135,8 @@ TEST_CASE("language modeling: bits are per character and per byte of the text, w
 
 TEST_CASE("language modeling: token files without a tokenizer have no bits per character", "[unit]") {
   const Scratch scratch;
-  const auto task = task_of("vocab_size: 9, " + data_of(scratch.write("a.bin", std::string("\1\0\2\0\3\0\4\0\5\0\6\0", 12))));
+  const auto task =
+      task_of("vocab_size: 9, " + data_of(scratch.write("a.bin", std::string("\1\0\2\0\3\0\4\0\5\0\6\0", 12))));
   Bigram model(9);
   CHECK(task->tokenizer() == nullptr);
   const auto found = task->evaluate(model, {.split = Split::train, .batch_size = 1, .length = 4});
@@ -143,7 +153,9 @@ TEST_CASE("language modeling: the loss of a batch is the sum over its targets, a
   const Loss loss = task->loss(model, *stream->next(), {});
   CHECK(loss.weight == static_cast<double>(count));
   CHECK(near(loss.sum.item<double>(), total(model.judge(task->tokenizer()->encode(kText))).nats));
-  CHECK(near(task->loss(model, *task->open({.batch_size = 1, .length = count})->next(), {.scale = 0.5}).sum.item<double>(), 0.5 * loss.sum.item<double>()));
+  CHECK(near(
+      task->loss(model, *task->open({.batch_size = 1, .length = count})->next(), {.scale = 0.5}).sum.item<double>(),
+      0.5 * loss.sum.item<double>()));
 }
 
 TEST_CASE("language modeling: packed documents have the loss of each alone", "[unit]") {
@@ -153,7 +165,9 @@ TEST_CASE("language modeling: packed documents have the loss of each alone", "[u
   for (const auto& document : documents) all += document;
   const auto task = task_of("tokenizer: byte, " + data_of(scratch.write("a.txt", all), ", documents: blank_line"));
   ModelFile file;
-  load_config_text("model: {kind: decoder, dim: 16, layers: 2, attention: {heads: 2}, init: {std: 0.3}, position: rope}", walk_of(file), {});
+  load_config_text(
+      "model: {kind: decoder, dim: 16, layers: 2, attention: {heads: 2}, init: {std: 0.3}, position: rope}",
+      walk_of(file), {});
   const auto model = models().build(file.model, {.vocab_size = 256, .max_length = 64, .seed = 1});
   model->eval();
   const auto together = task->evaluate(*model, {.split = Split::train, .batch_size = 1, .length = 64});
@@ -168,30 +182,37 @@ TEST_CASE("language modeling: packed documents have the loss of each alone", "[u
   CHECK(std::abs(together.metrics.at("loss") - nats / tokens) < 1e-5);
 }
 
-TEST_CASE("language modeling: the model's vocabulary is the tokenizer's, or a larger one that was asked for", "[unit]") {
+TEST_CASE("language modeling: the model's vocabulary is the tokenizer's, or a larger one that was asked for",
+          "[unit]") {
   const Scratch scratch;
   const auto file = scratch.write("a.txt", "abcab");
   CHECK(task_of("tokenizer: char, " + data_of(file))->complete({.max_length = 7}).vocab_size == 3);
   CHECK(task_of("tokenizer: char, " + data_of(file))->complete({.max_length = 7}).max_length == 7);
   CHECK(task_of("tokenizer: char, vocab_size: 64, " + data_of(file))->complete({}).vocab_size == 64);
   const auto small = task_of("tokenizer: char, vocab_size: 2, " + data_of(file));
-  CHECK(contains(thrown<ConfigError>([&] { small->complete({}); }), "task.vocab_size (2) is smaller than the vocabulary of the char tokenizer (3)"));
+  CHECK(contains(thrown<ConfigError>([&] { small->complete({}); }),
+                 "task.vocab_size (2) is smaller than the vocabulary of the char tokenizer (3)"));
   CHECK(contains(thrown<DataError>([&] {
-    const auto task = task_of("vocab_size: 2, " + data_of(scratch.write("a.bin", std::string("\2\0", 2))));
-    task->open({.batch_size = 1, .length = 1});
-  }), "token 0 has id 2, the vocabulary has 2"));
+                   const auto task =
+                       task_of("vocab_size: 2, " + data_of(scratch.write("a.bin", std::string("\2\0", 2))));
+                   task->open({.batch_size = 1, .length = 1});
+                 }),
+                 "token 0 has id 2, the vocabulary has 2"));
 }
 
-TEST_CASE("language modeling: settings that contradict or lack something are config errors that name the keys", "[unit]") {
+TEST_CASE("language modeling: settings that contradict or lack something are config errors that name the keys",
+          "[unit]") {
   struct Case {
     std::string settings, part;
   };
-  const std::vector<Case> cases{{"tokenizer: byte, data: {}", "task.data.train is missing"},
-                                {"data: {train: a.txt}", "task.tokenizer is missing"},
-                                {"data: {train: a.bin}", "task.vocab_size is missing"},
-                                {"data: {generate: chase}", "task.tokenizer is missing"},
-                                {"tokenizer: byte, data: {train: a, validation: b, validation_fraction: 0.1}", "task.data.validation and task.data.validation_fraction"},
-                                {"tokenizer: byte, data: {train: a, generate: chase}", "task.data.generate and task.data.train"}};
+  const std::vector<Case> cases{
+      {"tokenizer: byte, data: {}", "task.data.train is missing"},
+      {"data: {train: a.txt}", "task.tokenizer is missing"},
+      {"data: {train: a.bin}", "task.vocab_size is missing"},
+      {"data: {generate: chase}", "task.tokenizer is missing"},
+      {"tokenizer: byte, data: {train: a, validation: b, validation_fraction: 0.1}",
+       "task.data.validation and task.data.validation_fraction"},
+      {"tokenizer: byte, data: {train: a, generate: chase}", "task.data.generate and task.data.train"}};
   for (const auto& [settings, part] : cases) {
     CAPTURE(settings);
     CHECK(contains(thrown<ConfigError>([&, text = settings] { task_of(text); }), part));
@@ -202,14 +223,16 @@ TEST_CASE("language modeling: a run's saved tokenizer serves without any data", 
   const Scratch scratch;
   const auto made = task_of("tokenizer: char, " + data_of(scratch.write("a.txt", "hello")));
   made->tokenizer()->save(scratch / "tokenizer");
-  const auto opened = task_of("tokenizer: char, " + data_of(scratch / "absent.txt"), {.saved_tokenizer = scratch / "tokenizer"});
+  const auto opened =
+      task_of("tokenizer: char, " + data_of(scratch / "absent.txt"), {.saved_tokenizer = scratch / "tokenizer"});
   CHECK(opened->tokenizer()->fingerprint() == made->tokenizer()->fingerprint());
   CHECK(opened->complete({}).vocab_size == 4);
   CHECK(contains(thrown<DataError>([&] { opened->open({.batch_size = 1, .length = 1}); }), "absent.txt"));
 }
 
 TEST_CASE("language modeling: a task is made without touching its data", "[unit]") {
-  const auto task = task_of("tokenizer: byte, data: {train: /absent/a.txt, test: /absent/t.txt, validation_fraction: 0.2}");
+  const auto task =
+      task_of("tokenizer: byte, data: {train: /absent/a.txt, test: /absent/t.txt, validation_fraction: 0.2}");
   CHECK(task->has(Split::train));
   CHECK(task->has(Split::validation));
   CHECK(task->has(Split::test));
@@ -226,21 +249,27 @@ TEST_CASE("language modeling: other training data has another fingerprint, other
   CHECK(fingerprint("abcd", "x") != fingerprint("abce", "x"));
 }
 
-TEST_CASE("language modeling: a split that is too short says which, how many tokens it has and what it needs", "[unit]") {
+TEST_CASE("language modeling: a split that is too short says which, how many tokens it has and what it needs",
+          "[unit]") {
   const Scratch scratch;
-  const auto task = task_of("tokenizer: byte, " + data_of(scratch.write("a.txt", "abcdefghi"), ", validation_fraction: 0.1"));
+  const auto task =
+      task_of("tokenizer: byte, " + data_of(scratch.write("a.txt", "abcdefghi"), ", validation_fraction: 0.1"));
   const auto training = thrown<DataError>([&] { task->open({.batch_size = 1, .length = 8}); });
   CHECK(contains(training, "the train split is too short"));
   CHECK(contains(training, "has 8 tokens"));
   CHECK(contains(training, "at least 9"));
   Bigram model(256);
-  const auto judged = thrown<DataError>([&] { task->evaluate(model, {.split = Split::validation, .batch_size = 1, .length = 8}); });
+  const auto judged =
+      thrown<DataError>([&] { task->evaluate(model, {.split = Split::validation, .batch_size = 1, .length = 8}); });
   CHECK(contains(judged, "the validation split is too short"));
-  const auto lonely = task_of("tokenizer: byte, " + data_of(scratch.write("b.txt", "\n\na\n\n"), ", documents: blank_line, validation: " +
-                                                                                            scratch.write("x.txt", "x").string() + ", test: [" +
-                                                                                            scratch.write("y.txt", "y").string() + ", " +
-                                                                                            scratch.write("z.txt", "z").string() + "]"));
-  CHECK(contains(thrown<DataError>([&] { lonely->evaluate(model, {.split = Split::test, .batch_size = 1, .length = 8}); }), "no token to judge"));
+  const auto lonely =
+      task_of("tokenizer: byte, " +
+              data_of(scratch.write("b.txt", "\n\na\n\n"),
+                      ", documents: blank_line, validation: " + scratch.write("x.txt", "x").string() + ", test: [" +
+                          scratch.write("y.txt", "y").string() + ", " + scratch.write("z.txt", "z").string() + "]"));
+  CHECK(contains(
+      thrown<DataError>([&] { lonely->evaluate(model, {.split = Split::test, .batch_size = 1, .length = 8}); }),
+      "no token to judge"));
 }
 
 TEST_CASE("language modeling: a length that the encoding refuses is a config error with its reason", "[unit]") {
@@ -248,16 +277,20 @@ TEST_CASE("language modeling: a length that the encoding refuses is a config err
   const auto task = task_of("tokenizer: byte, " + data_of(scratch.write("a.txt", kText)));
   Bigram model(256, "learned");
   CHECK_NOTHROW(task->evaluate(model, {.split = Split::train, .batch_size = 1, .length = 4}));
-  CHECK(contains(thrown<ConfigError>([&] { task->evaluate(model, {.split = Split::train, .batch_size = 1, .length = 5}); }), "4"));
+  CHECK(contains(
+      thrown<ConfigError>([&] { task->evaluate(model, {.split = Split::train, .batch_size = 1, .length = 5}); }), "4"));
 }
 
 TEST_CASE("language modeling: the summary tells tokenizer and splits", "[unit]") {
   const Scratch scratch;
-  const auto task = task_of("tokenizer: char, " + data_of(scratch.write("a.txt", "abcabcabca"), ", validation_fraction: 0.2"));
-  CHECK(task->summary() == std::vector<std::string>{"tokenizer: char, 3 tokens", "train: 8 tokens in 1 document", "validation: 2 tokens in 1 document"});
+  const auto task =
+      task_of("tokenizer: char, " + data_of(scratch.write("a.txt", "abcabcabca"), ", validation_fraction: 0.2"));
+  CHECK(task->summary() == std::vector<std::string>{"tokenizer: char, 3 tokens", "train: 8 tokens in 1 document",
+                                                    "validation: 2 tokens in 1 document"});
 }
 
-TEST_CASE("language modeling: made text trains and evaluates without any file, another seed makes another text", "[unit]") {
+TEST_CASE("language modeling: made text trains and evaluates without any file, another seed makes another text",
+          "[unit]") {
   const std::string settings = "tokenizer: char, data: {generate: {kind: chase, sentences: 50, held_out: 10}}";
   const auto task = task_of(settings, {.seed = 1});
   Bigram model(task->complete({}).vocab_size);

@@ -15,13 +15,14 @@
 namespace ordo {
 
 struct Batch {
-  Tensor ids;                        // int64 [B, L]
-  Tensor targets;                    // int64 [B, L]; kIgnore where nothing is asked
+  Tensor ids;      // int64 [B, L]
+  Tensor targets;  // int64 [B, L]; kIgnore where nothing is asked
   Positions at;
   Mask mask = {};
-  double weight = 0.0;               // targets that count
-  std::vector<std::string> examples = {};   // where each row came from ("input.txt, offset 512"), so that a bad loss can be traced
-  Draw draw = {};                    // set by the trainer
+  double weight = 0.0;  // targets that count
+  std::vector<std::string> examples =
+      {};          // where each row came from ("input.txt, offset 512"), so that a bad loss can be traced
+  Draw draw = {};  // set by the trainer
   int64_t tokens() const { return ids.numel(); }
 };
 // Copies to a device (pinned and non-blocking towards CUDA).
@@ -35,15 +36,16 @@ struct Ranks {
   int64_t rank = 0, count = 1;
 };
 
-// An endless (training) or finite (evaluation) sequence of batches. Its order is a function of (seed, epoch, cursor) alone.
+// An endless (training) or finite (evaluation) sequence of batches. Its order is a function of (seed, epoch, cursor)
+// alone.
 class BatchStream {
  public:
   virtual ~BatchStream() = default;
-  virtual std::optional<Batch> next() = 0;         // nothing: the end (evaluation only)
-  virtual Json state() const = 0;                  // of the batches handed out so far, not of those read ahead
+  virtual std::optional<Batch> next() = 0;  // nothing: the end (evaluation only)
+  virtual Json state() const = 0;           // of the batches handed out so far, not of those read ahead
   virtual void restore(const Json& state) = 0;
-  virtual int64_t epoch() const = 0;               // of the next batch
-  virtual double batches_per_epoch() const = 0;    // to turn epochs into steps
+  virtual int64_t epoch() const = 0;             // of the next batch
+  virtual double batches_per_epoch() const = 0;  // to turn epochs into steps
 };
 // Reads `ahead` batches ahead on a thread of its own; order, state and errors are those of the inner stream.
 std::unique_ptr<BatchStream> prefetched(std::unique_ptr<BatchStream> inner, int64_t ahead);

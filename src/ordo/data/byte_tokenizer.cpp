@@ -25,7 +25,8 @@ std::string ByteTokenizer::decode(std::span<const int64_t> ids) const {
 }
 
 std::string ByteTokenizer::piece(int64_t id) const {
-  require<DataError>(id >= 0 && id < vocab_size(), "token id {} is not in the vocabulary of the byte tokenizer (0 … 255)", id);
+  require<DataError>(id >= 0 && id < vocab_size(),
+                     "token id {} is not in the vocabulary of the byte tokenizer (0 … 255)", id);
   return std::string(1, static_cast<char>(id));
 }
 

@@ -14,7 +14,7 @@ namespace {
 // The distinct characters of a text, by code point.
 std::map<char32_t, std::string> characters_of(std::string_view text) {
   std::map<char32_t, std::string> found;
-  std::vector<bool> seen(0x110000);                  // a map look-up for every character of a corpus would take most of the time
+  std::vector<bool> seen(0x110000);  // a map look-up for every character of a corpus would take most of the time
   for (size_t i = 0; i < text.size();) {
     const CodePoint point = code_point_at(text, i);
     require<DataError>(point.bytes > 0, "the training text of the char tokenizer is not valid UTF-8 at byte {}", i);
@@ -44,7 +44,8 @@ CharTokenizer::CharTokenizer(const Config&, const TokenizerFacts& facts) {
     text = saved_characters(facts.saved);
   } else {
     require<ConfigError>(static_cast<bool>(facts.text),
-                         "the char tokenizer learns its alphabet from training text, and there is none; token files need `task.vocab_size` "
+                         "the char tokenizer learns its alphabet from training text, and there is none; token files "
+                         "need `task.vocab_size` "
                          "and no tokenizer, or the one that they were written with");
     text = facts.text();
   }
@@ -53,7 +54,8 @@ CharTokenizer::CharTokenizer(const Config&, const TokenizerFacts& facts) {
     pieces_.push_back(bytes);
   }
   require<DataError>(!pieces_.empty(), "the training text is empty: the char tokenizer has no alphabet");
-  require<DataError>(facts.saved.empty() || alphabet() == text, "{}: \"characters\" must be sorted by code point, each once",
+  require<DataError>(facts.saved.empty() || alphabet() == text,
+                     "{}: \"characters\" must be sorted by code point, each once",
                      (facts.saved / "vocabulary.json").string());
 }
 
@@ -78,7 +80,8 @@ std::string CharTokenizer::decode(std::span<const int64_t> ids) const {
 }
 
 std::string CharTokenizer::piece(int64_t id) const {
-  require<DataError>(id >= 0 && id < vocab_size(), "token id {} is not in the vocabulary of the char tokenizer (0 … {})", id, vocab_size() - 1);
+  require<DataError>(id >= 0 && id < vocab_size(),
+                     "token id {} is not in the vocabulary of the char tokenizer (0 … {})", id, vocab_size() - 1);
   return pieces_[static_cast<size_t>(id)];
 }
 

@@ -10,7 +10,8 @@ namespace ordo {
 class CharTokenizer final : public Tokenizer {
  public:
   struct Config {};
-  static constexpr std::string_view kKind = "char", kSummary = "one token a character; the alphabet is that of the training text";
+  static constexpr std::string_view kKind = "char",
+                                    kSummary = "one token a character; the alphabet is that of the training text";
   CharTokenizer(const Config& config, const TokenizerFacts& facts);
   std::string_view kind() const override { return kKind; }
   int64_t vocab_size() const override { return static_cast<int64_t>(pieces_.size()); }
@@ -22,8 +23,8 @@ class CharTokenizer final : public Tokenizer {
   bool piecewise() const override { return true; }
 
  private:
-  std::string alphabet() const;                      // all characters in the order of their ids
-  std::vector<std::string> pieces_;                  // by id, as UTF-8
+  std::string alphabet() const;      // all characters in the order of their ids
+  std::vector<std::string> pieces_;  // by id, as UTF-8
   std::unordered_map<char32_t, int64_t> ids_;
 };
 void fields(Fields& f, CharTokenizer::Config& c);

@@ -14,16 +14,19 @@ namespace {
 
 using Words = std::string_view;
 
-constexpr auto kAnimals = std::to_array<Words>({"cat", "dog", "fox", "hen", "goat", "horse", "mouse", "owl", "bear", "wolf", "crow", "hare", "sheep", "pig",
-                                                "duck", "frog"});
-constexpr auto kQualities = std::to_array<Words>({"old", "young", "grey", "brown", "white", "small", "big", "quick", "shy", "brave", "sleepy", "hungry"});
-constexpr auto kNames = std::to_array<Words>({"anna", "ben", "clara", "david", "emma", "felix", "greta", "hugo", "ida", "jonas", "kira", "leo"});
-constexpr auto kPlaces = std::to_array<Words>({"past the old barn", "near the river", "behind the mill", "under the oak", "across the field", "by the gate",
-                                               "along the wall", "in the snow", "on the hill", "at the edge of the wood"});
+constexpr auto kAnimals = std::to_array<Words>({"cat", "dog", "fox", "hen", "goat", "horse", "mouse", "owl", "bear",
+                                                "wolf", "crow", "hare", "sheep", "pig", "duck", "frog"});
+constexpr auto kQualities = std::to_array<Words>(
+    {"old", "young", "grey", "brown", "white", "small", "big", "quick", "shy", "brave", "sleepy", "hungry"});
+constexpr auto kNames = std::to_array<Words>(
+    {"anna", "ben", "clara", "david", "emma", "felix", "greta", "hugo", "ida", "jonas", "kira", "leo"});
+constexpr auto kPlaces =
+    std::to_array<Words>({"past the old barn", "near the river", "behind the mill", "under the oak", "across the field",
+                          "by the gate", "along the wall", "in the snow", "on the hill", "at the edge of the wood"});
 
 struct Verb {
   Words past, participle;
-  Words outcome;   // a = who did it, b = to whom it was done
+  Words outcome;  // a = who did it, b = to whom it was done
 };
 constexpr auto kVerbs = std::to_array<Verb>({{"chased", "chased", "so {b} ran away from {a}"},
                                              {"scared", "scared", "so {b} hid from {a}"},
@@ -37,9 +40,10 @@ constexpr auto kVerbs = std::to_array<Verb>({{"chased", "chased", "so {b} ran aw
                                              {"beat", "beaten", "so {a} danced while {b} sulked"}});
 
 // p = the past form, q = the participle, w = where.
-constexpr auto kForms = std::to_array<Words>({"{a} {p} {b} {w}", "{b} was {q} by {a} {w}", "{w} {a} {p} {b}", "it was {a} that {p} {b} {w}",
-                                              "it was {b} that {a} {p} {w}", "{b} , whom {a} {p} , was {w}", "{a} , who {p} {b} , was {w}",
-                                              "{w} {b} was {q} by {a}"});
+constexpr auto kForms =
+    std::to_array<Words>({"{a} {p} {b} {w}", "{b} was {q} by {a} {w}", "{w} {a} {p} {b}", "it was {a} that {p} {b} {w}",
+                          "it was {b} that {a} {p} {w}", "{b} , whom {a} {p} , was {w}", "{a} , who {p} {b} , was {w}",
+                          "{w} {b} was {q} by {a}"});
 
 std::string say(Words pattern, const ChaseEvent& event, bool again) {
   const auto& verb = kVerbs[event.verb];
@@ -87,9 +91,14 @@ std::string chase_line(uint64_t key, uint64_t index) {
   KeyedSequence draw(mix(key, index));
   const Actor agent = draw_actor(draw);
   Actor patient = draw_actor(draw);
-  while (patient.again == agent.again) patient = draw_actor(draw);   // "the cat" must name one of the two
-  const ChaseEvent event{.verb = draw.below(kVerbs.size()), .form = draw.below(kForms.size()), .place = draw.below(kPlaces.size()),
-                         .agent = agent.first, .patient = patient.first, .agent_again = agent.again, .patient_again = patient.again};
+  while (patient.again == agent.again) patient = draw_actor(draw);  // "the cat" must name one of the two
+  const ChaseEvent event{.verb = draw.below(kVerbs.size()),
+                         .form = draw.below(kForms.size()),
+                         .place = draw.below(kPlaces.size()),
+                         .agent = agent.first,
+                         .patient = patient.first,
+                         .agent_again = agent.again,
+                         .patient_again = patient.again};
   return chase_event(event) + " . " + chase_outcome(event) + " .";
 }
 
@@ -102,7 +111,7 @@ std::string Chase::text(Split split) const {
 }
 
 void fields(Fields& f, Chase::Config& c) {
-  constexpr double kMostLines = 10'000'000;   // 800 MB of text
+  constexpr double kMostLines = 10'000'000;  // 800 MB of text
   f("sentences", c.sentences, "lines of the training text", within(1, kMostLines));
   f("held_out", c.held_out, "lines of the validation text and of the test text", within(1, kMostLines));
 }

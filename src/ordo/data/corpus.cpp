@@ -9,8 +9,10 @@ namespace ordo {
 
 namespace {
 
-constexpr NamedValue kDocuments[] = {{"file", static_cast<int>(Documents::file)}, {"blank_line", static_cast<int>(Documents::blank_line)}};
-constexpr NamedValue kTokenTypes[] = {{"uint16", static_cast<int>(TokenType::uint16)}, {"uint32", static_cast<int>(TokenType::uint32)}};
+constexpr NamedValue kDocuments[] = {{"file", static_cast<int>(Documents::file)},
+                                     {"blank_line", static_cast<int>(Documents::blank_line)}};
+constexpr NamedValue kTokenTypes[] = {{"uint16", static_cast<int>(TokenType::uint16)},
+                                      {"uint32", static_cast<int>(TokenType::uint32)}};
 
 bool is_token_file(const fs::path& path) { return path.extension() == ".bin"; }
 
@@ -36,15 +38,19 @@ void encode_document(std::string_view text, size_t from, size_t end, const Token
     try {
       into.add(tokenizer.encode(text.substr(from, to - from)));
     } catch (const UnknownCharacter& unknown) {
-      throw DataError(fmt::format("{}: unknown character {}: the {} tokenizer has {} characters, those of data.train; add the text with it there, or use "
-                                  "the byte tokenizer",
-                                  place_in(text, from + unknown.offset).text(), unknown.what_is_there, tokenizer.kind(), tokenizer.vocab_size()));
+      throw DataError(
+          fmt::format("{}: unknown character {}: the {} tokenizer has {} characters, those of data.train; add the text "
+                      "with it there, or use "
+                      "the byte tokenizer",
+                      place_in(text, from + unknown.offset).text(), unknown.what_is_there, tokenizer.kind(),
+                      tokenizer.vocab_size()));
     }
     from = to;
   }
 }
 
-void add_text(TokenSequence& sequence, const std::string& name, std::string_view text, Documents documents, const Tokenizer& tokenizer) {
+void add_text(TokenSequence& sequence, const std::string& name, std::string_view text, Documents documents,
+              const Tokenizer& tokenizer) {
   TokenBuilder builder(name, tokenizer.vocab_size());
   std::vector<int64_t> ends;
   for (size_t from = 0; from < text.size();) {
@@ -64,8 +70,10 @@ void fields(Fields& f, DataConfig& c) {
   f("train", c.train, "training files: text (.txt, .txt.gz) or token ids (.bin); patterns with * are expanded");
   f("validation", c.validation, "validation files");
   f("test", c.test, "test files");
-  f("validation_fraction", c.validation_fraction, "in place of validation files: this last part of the training tokens", below_one());
-  f("documents", c.documents, "what separates the documents of a text file: nothing (each file is one), or blank lines", kDocuments);
+  f("validation_fraction", c.validation_fraction, "in place of validation files: this last part of the training tokens",
+    below_one());
+  f("documents", c.documents, "what separates the documents of a text file: nothing (each file is one), or blank lines",
+    kDocuments);
   f("token_type", c.token_type, "what the ids of a .bin file without a header are", kTokenTypes);
   f("generate", c.generate, "in place of files: text that is made");
 }
@@ -75,12 +83,14 @@ std::vector<std::string> contradictions(const DataConfig& c, const std::string& 
   const auto both = [&](bool clash, std::string_view a, std::string_view b, std::string_view why) {
     if (clash) found.push_back(fmt::format("{0}.{1} and {0}.{2} cannot be given together: {3}", path, a, b, why));
   };
-  if (c.train.empty() && !c.generate) found.push_back(fmt::format("{}.train is missing: files of text or of token ids", path));
+  if (c.train.empty() && !c.generate)
+    found.push_back(fmt::format("{}.train is missing: files of text or of token ids", path));
   constexpr std::string_view kMade = "the text is either made or read";
   both(c.generate && !c.train.empty(), "generate", "train", kMade);
   both(c.generate && !c.validation.empty(), "generate", "validation", kMade);
   both(c.generate && !c.test.empty(), "generate", "test", kMade);
-  both(c.generate && c.validation_fraction > 0.0, "generate", "validation_fraction", "a generator makes a validation text of its own");
+  both(c.generate && c.validation_fraction > 0.0, "generate", "validation_fraction",
+       "a generator makes a validation text of its own");
   both(!c.validation.empty() && c.validation_fraction > 0.0, "validation", "validation_fraction",
        "validation is either files of its own or a part of the training files");
   return found;
@@ -122,10 +132,12 @@ std::string Corpus::training_text() {
 
 TokenSequence Corpus::encode(Split split, const Tokenizer* tokenizer, int64_t vocab_size) {
   TokenSequence sequence;
-  std::vector<Text> texts_here = split == Split::train && !training_texts_.empty() ? std::move(training_texts_) : texts(split);
+  std::vector<Text> texts_here =
+      split == Split::train && !training_texts_.empty() ? std::move(training_texts_) : texts(split);
   training_texts_.clear();
   for (const auto& [name, text] : texts_here) {
-    require<ConfigError>(tokenizer != nullptr, "{} is text, and no tokenizer is given: set `task.tokenizer` (char or byte)", name);
+    require<ConfigError>(tokenizer != nullptr,
+                         "{} is text, and no tokenizer is given: set `task.tokenizer` (char or byte)", name);
     try {
       add_text(sequence, fs::path(name).filename().string(), text, config_.documents, *tokenizer);
     } catch (const DataError& error) {
@@ -143,7 +155,8 @@ TokenSequence Corpus::encode(Split split, const Tokenizer* tokenizer, int64_t vo
 
 // The cut is that of nanoGPT: training = the first floor((1 - fraction) x n) tokens, validation = the rest.
 void Corpus::cut_validation(const TokenSequence& all) {
-  const auto kept = static_cast<int64_t>(std::floor((1.0 - config_.validation_fraction) * static_cast<double>(all.size())));
+  const auto kept =
+      static_cast<int64_t>(std::floor((1.0 - config_.validation_fraction) * static_cast<double>(all.size())));
   auto [train, validation] = all.cut(kept);
   tokens_[static_cast<size_t>(Split::train)] = std::make_shared<const TokenSequence>(std::move(train));
   tokens_[static_cast<size_t>(Split::validation)] = std::make_shared<const TokenSequence>(std::move(validation));
@@ -156,8 +169,10 @@ std::shared_ptr<const TokenSequence> Corpus::tokens(Split split, const Tokenizer
                        split == Split::validation ? " or task.data.validation_fraction" : "");
   const bool whole = config_.validation_fraction <= 0.0 || split == Split::test;
   auto sequence = encode(whole ? split : Split::train, tokenizer, vocab_size);
-  if (whole) found = std::make_shared<const TokenSequence>(std::move(sequence));
-  else cut_validation(sequence);
+  if (whole)
+    found = std::make_shared<const TokenSequence>(std::move(sequence));
+  else
+    cut_validation(sequence);
   return found;
 }
 

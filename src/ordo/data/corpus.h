@@ -18,11 +18,12 @@ namespace ordo {
 enum class Documents { file, blank_line };
 
 struct DataConfig {
-  std::vector<fs::path> train, validation, test;   // .bin: token ids; .gz: gzipped text; all else: text. Patterns with * ? [] are expanded
-  double validation_fraction = 0.0;                // the last part of the training tokens is validation
+  std::vector<fs::path> train, validation,
+      test;  // .bin: token ids; .gz: gzipped text; all else: text. Patterns with * ? [] are expanded
+  double validation_fraction = 0.0;  // the last part of the training tokens is validation
   Documents documents = Documents::file;
-  TokenType token_type = TokenType::uint16;        // of .bin files without a header
-  std::optional<Choice<TextSource>> generate = {}; // instead of files
+  TokenType token_type = TokenType::uint16;         // of .bin files without a header
+  std::optional<Choice<TextSource>> generate = {};  // instead of files
 };
 void fields(Fields& f, DataConfig& c);
 
@@ -34,10 +35,11 @@ class Corpus {
  public:
   Corpus(DataConfig config, uint64_t seed) : config_(std::move(config)), seed_(seed) {}
   bool has(Split split) const;
-  bool has_text() const;                           // training text that a tokenizer can learn from
+  bool has_text() const;  // training text that a tokenizer can learn from
   // All of data.train (what validation_fraction takes away included), in which a tokenizer learns its vocabulary.
   std::string training_text();
-  // Encoded; `tokenizer` is null for token files alone. Throws DataError with file and line for a character that it does not know.
+  // Encoded; `tokenizer` is null for token files alone. Throws DataError with file and line for a character that it
+  // does not know.
   std::shared_ptr<const TokenSequence> tokens(Split split, const Tokenizer* tokenizer, int64_t vocab_size);
 
  private:
@@ -50,8 +52,8 @@ class Corpus {
   void cut_validation(const TokenSequence& all);
   DataConfig config_;
   uint64_t seed_;
-  std::vector<Text> training_texts_;               // between training_text() and the encoding of the training split
-  std::array<std::shared_ptr<const TokenSequence>, 3> tokens_;   // by Split
+  std::vector<Text> training_texts_;  // between training_text() and the encoding of the training split
+  std::array<std::shared_ptr<const TokenSequence>, 3> tokens_;  // by Split
 };
 
 }  // namespace ordo

@@ -26,7 +26,7 @@ class PrefetchedStream final : public BatchStream {
     changed_.wait(lock, [&] { return !queue_.empty(); });
     Item& item = queue_.front();
     if (item.failure) std::rethrow_exception(item.failure);
-    if (!item.batch) return std::nullopt;                // the end stays in the queue, as a failure does
+    if (!item.batch) return std::nullopt;  // the end stays in the queue, as a failure does
     std::optional<Batch> batch = std::move(item.batch);
     state_ = std::move(item.state);
     epoch_ = item.epoch;
@@ -90,7 +90,7 @@ class PrefetchedStream final : public BatchStream {
     }
   }
 
-  std::unique_ptr<BatchStream> inner_;                   // the reader's alone while it runs
+  std::unique_ptr<BatchStream> inner_;  // the reader's alone while it runs
   size_t ahead_;
   double batches_per_epoch_;
   Json state_;

@@ -18,6 +18,11 @@ std::span<int64_t> row_of(const Tensor& t, size_t row) {
   return {t.data_ptr<int64_t>() + row * length, length};
 }
 
+void require_sizes(int64_t batch_size, int64_t length) {
+  require<ConfigError>(batch_size >= 1 && length >= 1,
+                       "batches need a size and a length of at least 1, found {} and {}", batch_size, length);
+}
+
 // The place in the data: epochs done, and windows (or batches, in an evaluation) of this one.
 struct StreamPlace {
   int64_t epoch = 0, cursor = 0;
@@ -30,13 +35,18 @@ struct StreamPlace {
   }
   static StreamPlace from_json(const Json& json, int64_t most) {
     const auto count = [&](const char* key) {
-      const bool there = json.is_object() && json.contains(key) && json[key].is_number_integer() && json[key].get<int64_t>() >= 0;
-      require<CheckpointError>(there, "the place in the data must be {{\"epoch\": …, \"cursor\": …}} with counts, found {}", json_line(json));
+      const bool there =
+          json.is_object() && json.contains(key) && json[key].is_number_integer() && json[key].get<int64_t>() >= 0;
+      require<CheckpointError>(there,
+                               "the place in the data must be {{\"epoch\": …, \"cursor\": …}} with counts, found {}",
+                               json_line(json));
       return json[key].get<int64_t>();
     };
     const StreamPlace place{.epoch = count("epoch"), .cursor = count("cursor")};
-    require<CheckpointError>(place.cursor <= most, "the place in the data is window {} of an epoch, but an epoch has {}: the data or its length has changed",
-                             place.cursor, most);
+    require<CheckpointError>(
+        place.cursor <= most,
+        "the place in the data is window {} of an epoch, but an epoch has {}: the data or its length has changed",
+        place.cursor, most);
     return place;
   }
 };
@@ -44,9 +54,13 @@ struct StreamPlace {
 class TrainingStream final : public BatchStream {
  public:
   TrainingStream(std::shared_ptr<const TokenSequence> tokens, const TrainingWindows& settings)
-      : tokens_(std::move(tokens)), settings_(settings), windows_((tokens_->size() - 1) / settings.length) {
-    require<DataError>(windows_ >= settings_.ranks.count, "the training data has {} tokens; windows of {} for {} process(es) need at least {}",
-                       tokens_->size(), settings_.length, settings_.ranks.count, settings_.length * settings_.ranks.count + 1);
+      : tokens_(std::move(tokens)), settings_(settings) {
+    require_sizes(settings_.batch_size, settings_.length);
+    windows_ = (tokens_->size() - 1) / settings_.length;
+    require<DataError>(windows_ >= settings_.ranks.count,
+                       "the training data has {} tokens; windows of {} for {} process(es) need at least {}",
+                       tokens_->size(), settings_.length, settings_.ranks.count,
+                       settings_.length * settings_.ranks.count + 1);
   }
 
   std::optional<Batch> next() override {
@@ -68,7 +82,8 @@ class TrainingStream final : public BatchStream {
   }
 
  private:
-  int64_t together() const { return settings_.batch_size * settings_.ranks.count; }   // windows of one batch of all processes
+  // Windows of one batch of all processes.
+  int64_t together() const { return settings_.batch_size * settings_.ranks.count; }
   int64_t left() const { return windows_ - place_.cursor; }
   // The fewest windows that make a last batch: random windows are drawn as many as are needed.
   int64_t least() const { return settings_.sampling == Sampling::random ? 1 : settings_.ranks.count; }
@@ -85,21 +100,23 @@ class TrainingStream final : public BatchStream {
   }
   Window window(int64_t epoch, int64_t number) const {
     const uint64_t key = mix(key_of(settings_.seed, "data order"), static_cast<uint64_t>(epoch));
-    const int64_t length = settings_.length;
-    int64_t begin = 0;
-    if (settings_.sampling == Sampling::random) {
-      begin = static_cast<int64_t>(KeyedSequence(mix(key, static_cast<uint64_t>(number))).below(static_cast<uint64_t>(tokens_->size() - length)));
-    } else {
-      const int64_t rest = tokens_->size() - 1 - windows_ * length;
-      const auto start = static_cast<int64_t>(KeyedSequence(key).below(static_cast<uint64_t>(rest + 1)));
-      begin = start + length * static_cast<int64_t>(KeyedPermutation(key, static_cast<uint64_t>(windows_))(static_cast<uint64_t>(number)));
-    }
-    return {.begin = begin, .end = begin + length, .judged = begin};
+    const auto i = static_cast<uint64_t>(number);
+    const auto begin =
+        static_cast<int64_t>(settings_.sampling == Sampling::random ? random_begin(mix(key, i)) : packed_begin(key, i));
+    return {.begin = begin, .end = begin + settings_.length, .judged = begin};
+  }
+  uint64_t random_begin(uint64_t key) const {
+    return KeyedSequence(key).below(static_cast<uint64_t>(tokens_->size() - settings_.length));
+  }
+  uint64_t packed_begin(uint64_t key, uint64_t number) const {
+    const auto length = static_cast<uint64_t>(settings_.length), windows = static_cast<uint64_t>(windows_);
+    const uint64_t spare = static_cast<uint64_t>(tokens_->size()) - 1 - windows * length;
+    return KeyedSequence(key).below(spare + 1) + length * KeyedPermutation(key, windows)(number);
   }
 
   std::shared_ptr<const TokenSequence> tokens_;
   TrainingWindows settings_;
-  int64_t windows_;   // of an epoch
+  int64_t windows_ = 0;  // of an epoch
   StreamPlace place_;
 };
 
@@ -107,9 +124,14 @@ class EvaluationStream final : public BatchStream {
  public:
   EvaluationStream(std::shared_ptr<const TokenSequence> tokens, const EvaluationWindows& settings)
       : tokens_(std::move(tokens)), settings_(settings), inputs_(tokens_->size() - 1) {
-    require<DataError>(inputs_ >= 1, "the data to evaluate on has {} token(s); two are needed, one to read and one to predict", tokens_->size());
-    require<ConfigError>(settings_.stride <= settings_.length, "a stride of {} skips tokens between windows of {}: evaluate.stride must be at most the length",
-                         settings_.stride, settings_.length);
+    require_sizes(settings_.batch_size, settings_.length);
+    require<DataError>(inputs_ >= 1,
+                       "the data to evaluate on has {} token(s); two are needed, one to read and one to predict",
+                       tokens_->size());
+    require<ConfigError>(
+        settings_.stride <= settings_.length,
+        "a stride of {} skips tokens between windows of {}: evaluate.stride must be at most the length",
+        settings_.stride, settings_.length);
     if (settings_.stride == 0) settings_.stride = settings_.length;
     const int64_t beyond = std::max<int64_t>(inputs_ - settings_.length, 0);
     windows_ = 1 + (beyond + settings_.stride - 1) / settings_.stride;
@@ -122,7 +144,8 @@ class EvaluationStream final : public BatchStream {
     if (place_.cursor >= batches_) return std::nullopt;
     const int64_t first = place_.cursor * settings_.batch_size;
     std::vector<Window> rows;
-    if (first >= whole_) rows.push_back(window(windows_ - 1));
+    if (first >= whole_)
+      rows.push_back(window(windows_ - 1));
     else
       for (int64_t i = first; i < std::min(first + settings_.batch_size, whole_); ++i) rows.push_back(window(i));
     place_.cursor += settings_.ranks.count;
@@ -131,18 +154,21 @@ class EvaluationStream final : public BatchStream {
   Json state() const override { return place_.to_json(); }
   void restore(const Json& state) override { place_ = StreamPlace::from_json(state, batches_ + settings_.ranks.count); }
   int64_t epoch() const override { return 0; }
-  double batches_per_epoch() const override { return static_cast<double>(batches_) / static_cast<double>(settings_.ranks.count); }
+  double batches_per_epoch() const override {
+    return static_cast<double>(batches_) / static_cast<double>(settings_.ranks.count);
+  }
 
  private:
   Window window(int64_t number) const {
     const int64_t begin = number * settings_.stride;
-    const int64_t judged = number == 0 ? 0 : begin - settings_.stride + settings_.length;   // where the window before ended
+    // Where the window before ended.
+    const int64_t judged = number == 0 ? 0 : begin - settings_.stride + settings_.length;
     return {.begin = begin, .end = std::min(begin + settings_.length, inputs_), .judged = judged};
   }
 
   std::shared_ptr<const TokenSequence> tokens_;
   EvaluationWindows settings_;
-  int64_t inputs_;                // tokens that have a next one
+  int64_t inputs_;  // tokens that have a next one
   int64_t windows_ = 0, whole_ = 0, batches_ = 0;
   StreamPlace place_;
 };
@@ -175,11 +201,13 @@ Batch batch_of(const TokenSequence& tokens, const std::vector<Window>& windows) 
   return batch;
 }
 
-std::unique_ptr<BatchStream> training_stream(std::shared_ptr<const TokenSequence> tokens, const TrainingWindows& windows) {
+std::unique_ptr<BatchStream> training_stream(std::shared_ptr<const TokenSequence> tokens,
+                                             const TrainingWindows& windows) {
   return std::make_unique<TrainingStream>(std::move(tokens), windows);
 }
 
-std::unique_ptr<BatchStream> evaluation_stream(std::shared_ptr<const TokenSequence> tokens, const EvaluationWindows& windows) {
+std::unique_ptr<BatchStream> evaluation_stream(std::shared_ptr<const TokenSequence> tokens,
+                                               const EvaluationWindows& windows) {
   return std::make_unique<EvaluationStream>(std::move(tokens), windows);
 }
 

@@ -20,17 +20,21 @@ namespace {
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 [[noreturn]] void too_large(const fs::path& path, uint64_t most) {
-  throw DataError(fmt::format("{} holds more than {} of text, which is the most that is tokenized at start; write it as a token file (.bin)",
-                              path.string(), bytes_text(static_cast<double>(most))));
+  throw DataError(fmt::format(
+      "{} holds more than {} of text, which is the most that is tokenized at start; write it as a token file (.bin)",
+      path.string(), bytes_text(static_cast<double>(most))));
 }
 
 void require_regular(const fs::path& path) {
   std::error_code failed;
   const auto status = fs::status(path, failed);
-  require<DataError>(!failed || status.type() != fs::file_type::none, "cannot read {}: {}", path.string(), failed.message());
+  require<DataError>(!failed || status.type() != fs::file_type::none, "cannot read {}: {}", path.string(),
+                     failed.message());
   require<DataError>(fs::exists(status), "cannot read {}: there is no such file", path.string());
-  require<DataError>(!fs::is_directory(status), "cannot read {}: it is a folder; name its files, for example {}/*.txt", path.string(), path.string());
-  require<DataError>(fs::is_regular_file(status), "cannot read {}: it is no regular file, and a run must be able to read it again", path.string());
+  require<DataError>(!fs::is_directory(status), "cannot read {}: it is a folder; name its files, for example {}/*.txt",
+                     path.string(), path.string());
+  require<DataError>(fs::is_regular_file(status),
+                     "cannot read {}: it is no regular file, and a run must be able to read it again", path.string());
 }
 
 // zlib's reader also takes several members in a row, as `cat a.gz b.gz` makes them.
@@ -45,8 +49,9 @@ std::string gunzip(const fs::path& path, uint64_t most) {
     text.resize(used + kChunk);
     const int got = gzread(file.get(), text.data() + used, kChunk);
     int code = Z_OK;
-    const char* reason = gzerror(file.get(), &code);   // a file that was cut ends without a failed read
-    require<DataError>(got >= 0 && code == Z_OK, "cannot unpack {}: {}; the file is damaged or cut off", path.string(), reason);
+    const char* reason = gzerror(file.get(), &code);  // a file that was cut ends without a failed read
+    require<DataError>(got >= 0 && code == Z_OK, "cannot unpack {}: {}; the file is damaged or cut off", path.string(),
+                       reason);
     require<DataError>(gzdirect(file.get()) == 0 || got == 0, "{} is named .gz but is not gzip data", path.string());
     text.resize(used + static_cast<size_t>(got));
     if (text.size() > most) too_large(path, most);
@@ -54,7 +59,8 @@ std::string gunzip(const fs::path& path, uint64_t most) {
   }
 }
 
-// UTF-16 has a mark of its own, or (in European texts without one) a NUL in every second byte, which is valid UTF-8 and would go unnoticed.
+// UTF-16 has a mark of its own, or (in European texts without one) a NUL in every second byte, which is valid UTF-8 and
+// would go unnoticed.
 bool looks_like_utf16(std::string_view bytes) {
   if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF")) return true;
   constexpr size_t kLooked = 4096;
@@ -64,14 +70,16 @@ bool looks_like_utf16(std::string_view bytes) {
 }
 
 void require_utf8(const fs::path& path, std::string_view text) {
-  require<DataError>(!looks_like_utf16(text), "{} looks like UTF-16, UTF-8 is expected; convert it with: iconv -f UTF-16 -t UTF-8 {} > utf8.txt",
+  require<DataError>(!looks_like_utf16(text),
+                     "{} looks like UTF-16, UTF-8 is expected; convert it with: iconv -f UTF-16 -t UTF-8 {} > utf8.txt",
                      path.string(), path.filename().string());
   size_t bad = 0;
   if (valid_utf8(text, &bad)) return;
   const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(bad), '\n') + 1;
-  throw DataError(fmt::format("{}: line {}: byte 0x{:02X} (byte {} of the file) is not valid UTF-8; if it is Latin-1, convert it with: "
-                              "iconv -f LATIN1 -t UTF-8 {} > utf8.txt",
-                              path.string(), line, static_cast<unsigned char>(text[bad]), bad, path.filename().string()));
+  throw DataError(fmt::format(
+      "{}: line {}: byte 0x{:02X} (byte {} of the file) is not valid UTF-8; if it is Latin-1, convert it with: "
+      "iconv -f LATIN1 -t UTF-8 {} > utf8.txt",
+      path.string(), line, static_cast<unsigned char>(text[bad]), bad, path.filename().string()));
 }
 
 void unify_line_breaks(std::string& text) {
@@ -87,7 +95,8 @@ std::vector<fs::path> matches_of(const fs::path& pattern) {
   const int code = glob(pattern.c_str(), 0, nullptr, &found);
   std::vector<fs::path> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   globfree(&found);
-  require<DataError>(code == 0 || code == GLOB_NOMATCH, "cannot look for {}: a folder cannot be read", pattern.string());
+  require<DataError>(code == 0 || code == GLOB_NOMATCH, "cannot look for {}: a folder cannot be read",
+                     pattern.string());
   require<DataError>(!paths.empty(), "no file matches {}", pattern.string());
   return paths;
 }
@@ -99,9 +108,11 @@ std::string TextPlace::text() const { return fmt::format("line {}, column {}", l
 TextPlace place_in(std::string_view text, size_t offset) {
   TextPlace place;
   for (const char c : text.substr(0, offset)) {
-    const bool continues = (static_cast<unsigned char>(c) & 0xC0) == 0x80;   // of a character counted already
-    if (c == '\n') place = {.line = place.line + 1, .column = 1};
-    else if (!continues) ++place.column;
+    const bool continues = (static_cast<unsigned char>(c) & 0xC0) == 0x80;  // of a character counted already
+    if (c == '\n')
+      place = {.line = place.line + 1, .column = 1};
+    else if (!continues)
+      ++place.column;
   }
   return place;
 }

@@ -17,11 +17,11 @@ class TextSource {
  public:
   virtual ~TextSource() = default;
   virtual std::string_view kind() const = 0;
-  virtual std::string text(Split split) const = 0;   // a function of the seed, the settings and the split alone
+  virtual std::string text(Split split) const = 0;  // a function of the seed, the settings and the split alone
 };
 
 using TextSourceCatalog = Catalog<TextSource, TextFacts>;
-const TextSourceCatalog& text_sources();             // chase
+const TextSourceCatalog& text_sources();  // chase
 template <>
 const Kinds& kinds_of<TextSource>();
 

@@ -48,11 +48,12 @@ Json read_vocabulary(const fs::path& folder, std::string_view kind) {
     throw DataError(error.what());
   }
   const auto is_integer = [&](const char* key) { return content.contains(key) && content[key].is_number_integer(); };
-  require<DataError>(content.is_object() && is_integer("format") && content.contains("kind") && content["kind"].is_string(),
-                     "{} is no saved tokenizer: \"format\" and \"kind\" are missing", path.string());
+  require<DataError>(
+      content.is_object() && is_integer("format") && content.contains("kind") && content["kind"].is_string(),
+      "{} is no saved tokenizer: \"format\" and \"kind\" are missing", path.string());
   const auto format = content["format"].get<int64_t>();
-  require<DataError>(format >= 1 && format <= kVocabularyFormat, "{} has format {}; this version of Ordo reads up to {}", path.string(),
-                     format, kVocabularyFormat);
+  require<DataError>(format >= 1 && format <= kVocabularyFormat,
+                     "{} has format {}; this version of Ordo reads up to {}", path.string(), format, kVocabularyFormat);
   const auto found = content["kind"].get<std::string>();
   require<DataError>(found == kind, "{} holds a {} tokenizer, the config asks for {}", path.string(), found, kind);
   return content;

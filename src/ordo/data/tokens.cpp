@@ -31,7 +31,7 @@ size_t width_of(TokenType type) { return type == TokenType::uint16 ? sizeof(uint
 
 struct TokenLayout {
   TokenType type;
-  size_t header = 0;   // bytes before the ids
+  size_t header = 0;  // bytes before the ids
 };
 
 TokenLayout layout_of(const MappedFile& file, TokenType raw) {
@@ -40,11 +40,12 @@ TokenLayout layout_of(const MappedFile& file, TokenType raw) {
   std::memcpy(&header, file.data(), sizeof(header));
   for (const auto& kind : kHeaderKinds) {
     if (header.words[0] != kind.magic) continue;
-    require<DataError>(header.words[1] == kind.version, "{} has a token header of version {}, version {} is expected", file.path().string(),
-                       header.words[1], kind.version);
+    require<DataError>(header.words[1] == kind.version, "{} has a token header of version {}, version {} is expected",
+                       file.path().string(), header.words[1], kind.version);
     const auto found = (file.size() - sizeof(header)) / width_of(kind.type);
     require<DataError>(header.words[2] >= 0 && static_cast<size_t>(header.words[2]) == found,
-                       "{}: the header promises {} tokens, the file holds {}; it is damaged or cut off", file.path().string(), header.words[2], found);
+                       "{}: the header promises {} tokens, the file holds {}; it is damaged or cut off",
+                       file.path().string(), header.words[2], found);
     return {.type = kind.type, .header = sizeof(header)};
   }
   return {.type = raw};
@@ -53,8 +54,10 @@ TokenLayout layout_of(const MappedFile& file, TokenType raw) {
 template <class T>
 std::span<const T> ids_in(const MappedFile& file, const TokenLayout& layout) {
   const size_t bytes = file.size() - layout.header;
-  require<DataError>(bytes % sizeof(T) == 0, "{} holds {} bytes of ids, which is no multiple of {} (uint{}); is it a token file of another type?",
-                     file.path().string(), bytes, sizeof(T), 8 * sizeof(T));
+  require<DataError>(
+      bytes % sizeof(T) == 0,
+      "{} holds {} bytes of ids, which is no multiple of {} (uint{}); is it a token file of another type?",
+      file.path().string(), bytes, sizeof(T), 8 * sizeof(T));
   require<DataError>(bytes > 0, "{} holds no token", file.path().string());
   return {reinterpret_cast<const T*>(file.data() + layout.header), bytes / sizeof(T)};
 }
@@ -62,9 +65,10 @@ std::span<const T> ids_in(const MappedFile& file, const TokenLayout& layout) {
 template <class T>
 void require_known(std::span<const T> ids, int64_t vocab_size, const std::string& name) {
   if (static_cast<uint64_t>(vocab_size) > std::numeric_limits<T>::max()) return;
-  const auto bad = std::find_if(ids.begin(), ids.end(), [limit = static_cast<T>(vocab_size)](T id) { return id >= limit; });
-  require<DataError>(bad == ids.end(), "{}: token {} has id {}, the vocabulary has {} (ids 0 … {})", name, bad - ids.begin(),
-                     bad == ids.end() ? T{} : *bad, vocab_size, vocab_size - 1);
+  const auto bad =
+      std::find_if(ids.begin(), ids.end(), [limit = static_cast<T>(vocab_size)](T id) { return id >= limit; });
+  require<DataError>(bad == ids.end(), "{}: token {} has id {}, the vocabulary has {} (ids 0 … {})", name,
+                     bad - ids.begin(), bad == ids.end() ? T{} : *bad, vocab_size, vocab_size - 1);
 }
 
 template <class T>
@@ -81,7 +85,8 @@ uint64_t hash_ids(std::span<const T> ids, int64_t from, int64_t to) {
 
 }  // namespace
 
-std::shared_ptr<const TokenStore> TokenStore::of(std::string name, const std::vector<int64_t>& ids, int64_t vocab_size) {
+std::shared_ptr<const TokenStore> TokenStore::of(std::string name, const std::vector<int64_t>& ids,
+                                                 int64_t vocab_size) {
   TokenBuilder builder(std::move(name), vocab_size);
   builder.add(ids);
   return builder.finish();
@@ -103,7 +108,8 @@ std::shared_ptr<const TokenStore> TokenStore::map(const fs::path& path, TokenTyp
   return store;
 }
 
-std::shared_ptr<const TokenStore> TokenStore::take(std::string name, std::vector<uint16_t> narrow, std::vector<uint32_t> wide) {
+std::shared_ptr<const TokenStore> TokenStore::take(std::string name, std::vector<uint16_t> narrow,
+                                                   std::vector<uint32_t> wide) {
   struct Owner {
     std::vector<uint16_t> narrow;
     std::vector<uint32_t> wide;
@@ -122,7 +128,9 @@ void TokenStore::read(int64_t from, std::span<int64_t> into) const {
   wide_.empty() ? widen(narrow_, from, into) : widen(wide_, from, into);
 }
 
-uint64_t TokenStore::fingerprint(int64_t from, int64_t to) const { return wide_.empty() ? hash_ids(narrow_, from, to) : hash_ids(wide_, from, to); }
+uint64_t TokenStore::fingerprint(int64_t from, int64_t to) const {
+  return wide_.empty() ? hash_ids(narrow_, from, to) : hash_ids(wide_, from, to);
+}
 
 TokenBuilder::TokenBuilder(std::string name, int64_t vocab_size)
     : name_(std::move(name)), is_narrow_(static_cast<uint64_t>(vocab_size) <= kNarrowVocabulary) {}
@@ -134,7 +142,9 @@ void TokenBuilder::add(std::span<const int64_t> ids) {
 
 int64_t TokenBuilder::size() const { return static_cast<int64_t>(is_narrow_ ? narrow_.size() : wide_.size()); }
 
-std::shared_ptr<const TokenStore> TokenBuilder::finish() { return TokenStore::take(std::move(name_), std::move(narrow_), std::move(wide_)); }
+std::shared_ptr<const TokenStore> TokenBuilder::finish() {
+  return TokenStore::take(std::move(name_), std::move(narrow_), std::move(wide_));
+}
 
 void TokenSequence::add(std::shared_ptr<const TokenStore> store, int64_t from, int64_t to) {
   if (from == to) return;
@@ -178,7 +188,8 @@ std::pair<TokenSequence, TokenSequence> TokenSequence::cut(int64_t at) const {
 
 uint64_t TokenSequence::fingerprint() const {
   uint64_t hash = key_of(0, "tokens");
-  for (const auto& [store, from, to] : documents_) hash = mix(mix(hash, static_cast<uint64_t>(to - from)), store->fingerprint(from, to));
+  for (const auto& [store, from, to] : documents_)
+    hash = mix(mix(hash, static_cast<uint64_t>(to - from)), store->fingerprint(from, to));
   return hash;
 }
 

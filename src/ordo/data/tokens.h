@@ -20,22 +20,24 @@ class TokenStore {
  public:
   // Ids as they come from a tokenizer; 16 bits each where the vocabulary allows it.
   static std::shared_ptr<const TokenStore> of(std::string name, const std::vector<int64_t>& ids, int64_t vocab_size);
-  // A mapped token file: ids alone, of type `raw` (nanoGPT's are uint16), or with llm.c's header of 256 int32 (magic 20240520, version 1: uint16; 20240801,
-  // version 7: uint32), found by its magic number. Throws DataError: missing, empty, a size that does not fit, an id >= vocab_size (with its place).
-  // The file must not be cut short while it is in use.
+  // A mapped token file: ids alone, of type `raw` (nanoGPT's are uint16), or with llm.c's header of 256 int32 (magic
+  // 20240520, version 1: uint16; 20240801, version 7: uint32), found by its magic number. Throws DataError: missing,
+  // empty, a size that does not fit, an id >= vocab_size (with its place). The file must not be cut short while it is
+  // in use.
   static std::shared_ptr<const TokenStore> map(const fs::path& path, TokenType raw, int64_t vocab_size);
 
   // Ids made by a TokenBuilder: in one of the two, the other empty.
-  static std::shared_ptr<const TokenStore> take(std::string name, std::vector<uint16_t> narrow, std::vector<uint32_t> wide);
+  static std::shared_ptr<const TokenStore> take(std::string name, std::vector<uint16_t> narrow,
+                                                std::vector<uint32_t> wide);
 
   const std::string& name() const { return name_; }
   int64_t size() const { return static_cast<int64_t>(wide_.empty() ? narrow_.size() : wide_.size()); }
-  void read(int64_t from, std::span<int64_t> into) const;   // ids [from, from + into.size())
+  void read(int64_t from, std::span<int64_t> into) const;  // ids [from, from + into.size())
   uint64_t fingerprint(int64_t from, int64_t to) const;
 
  private:
   std::string name_;
-  std::shared_ptr<const void> owner_;                  // of the bytes that one of these shows
+  std::shared_ptr<const void> owner_;  // of the bytes that one of these shows
   std::span<const uint16_t> narrow_;
   std::span<const uint32_t> wide_;
 };
@@ -58,14 +60,15 @@ class TokenBuilder {
 // Documents one after another, addressed as one long sequence.
 class TokenSequence {
  public:
-  void add(std::shared_ptr<const TokenStore> store, int64_t from, int64_t to);   // one document; empty ones are left out
+  void add(std::shared_ptr<const TokenStore> store, int64_t from, int64_t to);  // one document; empty ones are left out
   int64_t size() const { return begins_.back(); }
   int64_t documents() const { return static_cast<int64_t>(documents_.size()); }
   // Ids [from, from + ids.size()), and for each the number of its document.
   void read(int64_t from, std::span<int64_t> ids, std::span<int64_t> documents) const;
-  std::string place(int64_t token) const;               // "input.txt, offset 512": in tokens from the start of the file
-  std::pair<TokenSequence, TokenSequence> cut(int64_t at) const;   // [0, at) and [at, size); a document that is cut becomes two
-  uint64_t fingerprint() const;                         // of ids and borders
+  std::string place(int64_t token) const;  // "input.txt, offset 512": in tokens from the start of the file
+  // [0, at) and [at, size); a document that is cut becomes two.
+  std::pair<TokenSequence, TokenSequence> cut(int64_t at) const;
+  uint64_t fingerprint() const;  // of ids and borders
 
  private:
   struct Document {
@@ -74,7 +77,7 @@ class TokenSequence {
   };
   size_t document_at(int64_t token) const;
   std::vector<Document> documents_;
-  std::vector<int64_t> begins_ = {0};                   // of each document in the sequence, and the end
+  std::vector<int64_t> begins_ = {0};  // of each document in the sequence, and the end
 };
 
 }  // namespace ordo

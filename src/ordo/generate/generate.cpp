@@ -39,19 +39,22 @@ int64_t longest_of(const TokenRows& prompts) {
 void require_prompts(Model& model, const TokenRows& prompts) {
   const int64_t vocab_size = model.head().weight().size(0);
   for (size_t row = 0; row < prompts.size(); ++row) {
-    require<ConfigError>(!prompts[row].empty(), "prompt {} is empty: a model needs at least one token to go on from", row);
+    require<ConfigError>(!prompts[row].empty(), "prompt {} is empty: a model needs at least one token to go on from",
+                         row);
     for (const int64_t id : prompts[row])
-      require<ConfigError>(id >= 0 && id < vocab_size, "prompt {} has token id {}, the model's vocabulary has {}", row, id, vocab_size);
+      require<ConfigError>(id >= 0 && id < vocab_size, "prompt {} has token id {}, the model's vocabulary has {}", row,
+                           id, vocab_size);
   }
 }
 
 void require_length(Model& model, int64_t prompt, int64_t fresh) {
-  const int64_t needed = prompt + fresh - 1;   // the last token is never fed back
+  const int64_t needed = prompt + fresh - 1;  // the last token is never fed back
   const auto refusal = model.position().refuses_length(needed);
   if (!refusal) return;
   const int64_t room = model.max_length() - prompt + 1;
   const bool helps = room > 0 && !model.position().refuses_length(model.max_length());
-  throw ConfigError(fmt::format("a prompt of {} token(s) and {} new one(s) need {} positions: {}; {}", prompt, fresh, needed, *refusal,
+  throw ConfigError(fmt::format("a prompt of {} token(s) and {} new one(s) need {} positions: {}; {}", prompt, fresh,
+                                needed, *refusal,
                                 helps ? fmt::format("at most {} new tokens fit", room) : "shorten the prompt"));
 }
 
@@ -59,7 +62,12 @@ void require_length(Model& model, int64_t prompt, int64_t fresh) {
 class Generation {
  public:
   Generation(Model& model, const TokenRows& prompts, const GenerateConfig& config)
-      : model_(model), config_(config), device_(model.head().weight().device()), cache_(model.make_cache()), texts_(prompts), fresh_(prompts.size()) {
+      : model_(model),
+        config_(config),
+        device_(model.head().weight().device()),
+        cache_(model.make_cache()),
+        texts_(prompts),
+        fresh_(prompts.size()) {
     for (size_t row = 0; row < prompts.size(); ++row) live_.push_back(static_cast<int64_t>(row));
     const auto size = prompts.empty() ? 0 : prompts[0].size();
     even_ = std::all_of(prompts.begin(), prompts.end(), [&](const auto& prompt) { return prompt.size() == size; });
@@ -74,7 +82,8 @@ class Generation {
   }
 
  private:
-  // The prompts, padded on the left; nothing is padding when all have one length, and kernels and tables may then take their short ways.
+  // The prompts, padded on the left; nothing is padding when all have one length, and kernels and tables may then take
+  // their short ways.
   ModelInput padded_prompts() const {
     const auto rows = static_cast<int64_t>(texts_.size()), length = longest_of(texts_);
     const Tensor ids = at::zeros({rows, length}, at::kLong), keys = at::zeros({rows, length}, at::kBool);
@@ -129,17 +138,21 @@ class Generation {
   int64_t choose(const Tensor& logits, size_t i, int64_t step) const {
     const int64_t row = live_[i], size = logits.size(1);
     const double* const first = logits.data_ptr<double>() + static_cast<int64_t>(i) * size;
-    const uint64_t key = mix(mix(key_of(config_.seed, "generate"), static_cast<uint64_t>(row)), static_cast<uint64_t>(step));
-    return choose_token({first, first + size}, texts_[static_cast<size_t>(row)], config_, KeyedSequence(key).unit());
+    const uint64_t key =
+        mix(mix(key_of(config_.seed, "generate"), static_cast<uint64_t>(row)), static_cast<uint64_t>(step));
+    return choose_token({first, first + usable(size)}, texts_[static_cast<size_t>(row)], config_,
+                        KeyedSequence(key).unit());
   }
+
+  int64_t usable(int64_t size) const { return config_.vocab_size > 0 ? std::min(config_.vocab_size, size) : size; }
 
   Model& model_;
   const GenerateConfig& config_;
   c10::Device device_;
   std::shared_ptr<KVCache> cache_;
-  TokenRows texts_, fresh_;        // prompt and what followed; what followed alone
-  std::vector<int64_t> live_;      // rows in the cache, in its order
-  bool even_ = true;               // all prompts have one length
+  TokenRows texts_, fresh_;    // prompt and what followed; what followed alone
+  std::vector<int64_t> live_;  // rows in the cache, in its order
+  bool even_ = true;           // all prompts have one length
 };
 
 }  // namespace
@@ -149,7 +162,8 @@ TokenRows generate(Model& model, const TokenRows& prompts, const GenerateConfig&
   require_prompts(model, prompts);
   if (prompts.empty() || config.max_new_tokens == 0) return TokenRows(prompts.size());
   require_length(model, longest_of(prompts), config.max_new_tokens);
-  const c10::NoGradGuard no_gradients;   // not inference mode: tables that an encoding makes here may serve training later
+  const c10::NoGradGuard
+      no_gradients;  // not inference mode: tables that an encoding makes here may serve training later
   const EvalScope eval(model);
   return Generation(model, prompts, config).run(on_token);
 }

@@ -31,7 +31,8 @@ std::vector<size_t> all_ids(std::span<const double> logits) {
 void require_usable(std::span<const double> logits) {
   const bool nan = std::any_of(logits.begin(), logits.end(), [](double x) { return std::isnan(x); });
   const double largest = *std::max_element(logits.begin(), logits.end());
-  require<NumericError>(!nan && std::isfinite(largest), "the model gives logits that are {}: no token can be chosen; its weights are likely damaged",
+  require<NumericError>(!nan && std::isfinite(largest),
+                        "the model gives logits that are {}: no token can be chosen; its weights are likely damaged",
                         nan ? "not a number" : "infinite");
 }
 
@@ -40,6 +41,7 @@ void require_usable(std::span<const double> logits) {
 void penalise_repetition(std::span<double> logits, std::span<const int64_t> seen, double penalty) {
   if (penalty == 1.0) return;
   for (const int64_t id : std::unordered_set<int64_t>(seen.begin(), seen.end())) {
+    if (static_cast<size_t>(id) >= logits.size()) continue;  // of a prompt, beyond what may be chosen
     double& logit = logits[static_cast<size_t>(id)];
     logit = logit > 0.0 ? logit / penalty : logit * penalty;
   }
@@ -81,7 +83,9 @@ std::vector<double> softmax(std::span<const double> logits) {
   return probabilities;
 }
 
-int64_t likeliest(std::span<const double> logits) { return std::max_element(logits.begin(), logits.end()) - logits.begin(); }
+int64_t likeliest(std::span<const double> logits) {
+  return std::max_element(logits.begin(), logits.end()) - logits.begin();
+}
 
 int64_t token_at(std::span<const double> probabilities, double unit) {
   double sum = 0.0;
@@ -92,10 +96,11 @@ int64_t token_at(std::span<const double> probabilities, double unit) {
     last = static_cast<int64_t>(i);
     if (unit < sum) break;
   }
-  return last;   // rounding may leave the sum just below unit: then the last one
+  return last;  // rounding may leave the sum just below unit: then the last one
 }
 
-int64_t choose_token(std::vector<double> logits, std::span<const int64_t> seen, const GenerateConfig& config, double unit) {
+int64_t choose_token(std::vector<double> logits, std::span<const int64_t> seen, const GenerateConfig& config,
+                     double unit) {
   require_usable(logits);
   penalise_repetition(logits, seen, config.repetition_penalty);
   if (config.greedy) return likeliest(logits);
@@ -112,13 +117,17 @@ void check(const GenerateConfig& c) {
     if (!ok) problems.emplace_back(text);
   };
   demand(c.max_new_tokens >= 0, "max_new_tokens must not be negative");
-  demand(c.temperature > 0.0 && std::isfinite(c.temperature), "temperature must be a number above 0 (for the likeliest token each time: greedy)");
+  demand(c.temperature > 0.0 && std::isfinite(c.temperature),
+         "temperature must be a number above 0 (for the likeliest token each time: greedy)");
   demand(c.top_k >= 0, "top_k must not be negative (0: all)");
   demand(c.top_p > 0.0 && c.top_p <= 1.0, "top_p must be above 0 and at most 1 (1: all)");
   demand(c.min_p >= 0.0 && c.min_p <= 1.0, "min_p must be between 0 and 1 (0: all)");
-  demand(c.repetition_penalty > 0.0 && std::isfinite(c.repetition_penalty), "repetition_penalty must be a number above 0 (1: none)");
+  demand(c.repetition_penalty > 0.0 && std::isfinite(c.repetition_penalty),
+         "repetition_penalty must be a number above 0 (1: none)");
   const auto against_greedy = [&](bool given, std::string_view name) {
-    if (c.greedy && given) problems.push_back(fmt::format("greedy and {} cannot be given together: greedy takes the likeliest token, nothing is drawn", name));
+    if (c.greedy && given)
+      problems.push_back(fmt::format(
+          "greedy and {} cannot be given together: greedy takes the likeliest token, nothing is drawn", name));
   };
   against_greedy(c.temperature != 1.0, "temperature");
   against_greedy(c.top_k != 0, "top_k");

@@ -8,13 +8,17 @@ namespace ordo {
 
 namespace {
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";   // U+FFFD
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-// How many bytes at the start may still become one character (Unicode, table 3-7: the second byte has narrower limits after some first ones).
+// How many bytes at the start may still become one character (Unicode, table 3-7: the second byte has narrower limits
+// after some first ones).
 size_t hopeful_bytes(std::string_view bytes) {
   const auto at = [&](size_t i) { return static_cast<unsigned char>(bytes[i]); };
   const unsigned lead = at(0);
-  const size_t whole = lead >= 0xC2 && lead <= 0xDF ? 2 : lead >= 0xE0 && lead <= 0xEF ? 3 : lead >= 0xF0 && lead <= 0xF4 ? 4 : 0;
+  const size_t whole = lead >= 0xC2 && lead <= 0xDF   ? 2
+                       : lead >= 0xE0 && lead <= 0xEF ? 3
+                       : lead >= 0xF0 && lead <= 0xF4 ? 4
+                                                      : 0;
   if (whole == 0) return 0;
   size_t length = 1;
   for (; length < std::min(whole, bytes.size()); ++length) {
@@ -40,7 +44,7 @@ std::string Utf8Joiner::add(std::string_view bytes) {
     }
     const size_t hopeful = hopeful_bytes(rest);
     if (hopeful == rest.size()) break;
-    whole += kReplacement;   // one for the longest start of a character that stands there, as Unicode recommends
+    whole += kReplacement;  // one for the longest start of a character that stands there, as Unicode recommends
     done += std::max<size_t>(hopeful, 1);
   }
   pending_.erase(0, done);

@@ -10,7 +10,8 @@ namespace ordo {
 
 namespace {
 
-constexpr NamedValue kSamplings[] = {{"random", static_cast<int>(Sampling::random)}, {"packed", static_cast<int>(Sampling::packed)}};
+constexpr NamedValue kSamplings[] = {{"random", static_cast<int>(Sampling::random)},
+                                     {"packed", static_cast<int>(Sampling::packed)}};
 constexpr Split kSplits[] = {Split::train, Split::validation, Split::test};
 
 }  // namespace
@@ -19,7 +20,8 @@ void fields(Fields& f, LanguageModeling::Config& c) {
   f("tokenizer", c.tokenizer, "how text becomes tokens; not needed for token files with vocab_size");
   f("data", c.data, "files and splits");
   f("vocab_size", c.vocab_size, "tokens of the model; 0 = those of the tokenizer, more = room to spare", at_least(0));
-  f("sampling", c.sampling, "training windows: anywhere at random, or all tokens once an epoch, side by side in shuffled order", kSamplings);
+  f("sampling", c.sampling,
+    "training windows: anywhere at random, or all tokens once an epoch, side by side in shuffled order", kSamplings);
 }
 
 LanguageModeling::LanguageModeling(const Config& config, const TaskFacts& facts)
@@ -29,7 +31,9 @@ LanguageModeling::LanguageModeling(const Config& config, const TaskFacts& facts)
   if (files && corpus_->has_text() && !config.tokenizer)
     problems.push_back("task.tokenizer is missing: the training data is text, which needs one (char, byte)");
   if (files && !corpus_->has_text() && !config.tokenizer && config.vocab_size == 0)
-    problems.push_back("task.vocab_size is missing: the training data is token files, whose ids need a vocabulary (or give the tokenizer that made them)");
+    problems.push_back(
+        "task.vocab_size is missing: the training data is token files, whose ids need a vocabulary (or give the "
+        "tokenizer that made them)");
   require<ConfigError>(problems.empty(), "{}", join(problems, "\n"));
 }
 
@@ -45,12 +49,15 @@ const Tokenizer* LanguageModeling::tokenizer() const {
 int64_t LanguageModeling::vocab_size() const {
   const Tokenizer* const made = tokenizer();
   if (made == nullptr || config_.vocab_size == 0) return made == nullptr ? config_.vocab_size : made->vocab_size();
-  require<ConfigError>(config_.vocab_size >= made->vocab_size(), "task.vocab_size ({}) is smaller than the vocabulary of the {} tokenizer ({})",
+  require<ConfigError>(config_.vocab_size >= made->vocab_size(),
+                       "task.vocab_size ({}) is smaller than the vocabulary of the {} tokenizer ({})",
                        config_.vocab_size, made->kind(), made->vocab_size());
   return config_.vocab_size;
 }
 
-std::shared_ptr<const TokenSequence> LanguageModeling::tokens(Split split) const { return corpus_->tokens(split, tokenizer(), vocab_size()); }
+std::shared_ptr<const TokenSequence> LanguageModeling::tokens(Split split) const {
+  return corpus_->tokens(split, tokenizer(), vocab_size());
+}
 
 ModelFacts LanguageModeling::complete(ModelFacts facts) const {
   facts.vocab_size = vocab_size();
@@ -79,7 +86,9 @@ Evaluation LanguageModeling::evaluate(Model& model, const StreamOptions& options
   const auto stream = open(whole);
   TokenScores scores(tokenizer());
   while (const auto batch = stream->next()) scores.add(model, *batch);
-  require<DataError>(scores.tokens() > 0.0, "the {} split has no token to judge: each of its documents is a single token", split_name(options.split));
+  require<DataError>(scores.tokens() > 0.0,
+                     "the {} split has no token to judge: each of its documents is a single token",
+                     split_name(options.split));
   const bool sliding = options.stride > 0 && options.stride < options.length;
   return {.metrics = scores.metrics(), .tokens = scores.tokens(), .protocol = sliding ? "sliding" : "non_overlapping"};
 }
@@ -88,12 +97,14 @@ uint64_t LanguageModeling::fingerprint() const { return tokens(Split::train)->fi
 
 std::vector<std::string> LanguageModeling::summary() const {
   std::vector<std::string> lines;
-  if (const Tokenizer* const made = tokenizer()) lines.push_back(fmt::format("tokenizer: {}, {} tokens", made->kind(), made->vocab_size()));
+  if (const Tokenizer* const made = tokenizer())
+    lines.push_back(fmt::format("tokenizer: {}, {} tokens", made->kind(), made->vocab_size()));
   if (config_.vocab_size > 0) lines.push_back(fmt::format("vocabulary of the model: {}", vocab_size()));
   for (const Split split : kSplits) {
     if (!has(split)) continue;
     const auto data = tokens(split);
-    lines.push_back(fmt::format("{}: {} tokens in {} document{}", split_name(split), data->size(), data->documents(), data->documents() == 1 ? "" : "s"));
+    lines.push_back(fmt::format("{}: {} tokens in {} document{}", split_name(split), data->size(), data->documents(),
+                                data->documents() == 1 ? "" : "s"));
   }
   return lines;
 }

@@ -17,7 +17,7 @@ class LanguageModeling final : public Task {
   struct Config {
     std::optional<Choice<Tokenizer>> tokenizer = {};
     DataConfig data;
-    int64_t vocab_size = 0;              // 0: the tokenizer's
+    int64_t vocab_size = 0;  // 0: the tokenizer's
     Sampling sampling = Sampling::random;
   };
   static constexpr std::string_view kKind = "language_modeling", kSummary = "predict the next token of a text";

@@ -24,7 +24,8 @@ TokenScores::TokenScores(const Tokenizer* tokenizer) {
   for (int64_t id = 0; id < tokenizer->vocab_size(); ++id) {
     const std::string piece = tokenizer->piece(id);
     // A character counts where it starts: the other bytes of UTF-8 are 10xxxxxx.
-    const auto starts = std::count_if(piece.begin(), piece.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+    const auto starts = std::count_if(piece.begin(), piece.end(),
+                                      [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
     sizes_.push_back({.bytes = static_cast<int64_t>(piece.size()), .characters = starts});
   }
 }
@@ -53,7 +54,8 @@ void TokenScores::count_text(const Tensor& targets) {
 
 Metrics TokenScores::metrics() const {
   const double nats = value_of(loss_);
-  Metrics metrics{{"loss", nats / tokens_}, {"perplexity", std::exp(nats / tokens_)}, {"accuracy", value_of(correct_) / tokens_}};
+  Metrics metrics{
+      {"loss", nats / tokens_}, {"perplexity", std::exp(nats / tokens_)}, {"accuracy", value_of(correct_) / tokens_}};
   if (characters_ > 0.0) metrics["bits_per_character"] = nats / std::numbers::ln2 / characters_;
   if (bytes_ > 0.0) metrics["bits_per_byte"] = nats / std::numbers::ln2 / bytes_;
   return metrics;

@@ -12,7 +12,7 @@ namespace ordo {
 
 class TokenScores {
  public:
-  explicit TokenScores(const Tokenizer* tokenizer);   // null: no metrics per character or byte
+  explicit TokenScores(const Tokenizer* tokenizer);  // null: no metrics per character or byte
   // Runs the model, which must be in eval mode, without gradients.
   void add(Model& model, const Batch& batch);
   double tokens() const { return tokens_; }
@@ -23,9 +23,9 @@ class TokenScores {
   struct Size {
     int64_t bytes = 0, characters = 0;
   };
-  std::vector<Size> sizes_;                            // of each token's text, by id
+  std::vector<Size> sizes_;  // of each token's text, by id
   double tokens_ = 0.0, bytes_ = 0.0, characters_ = 0.0;
-  Tensor loss_, correct_;                              // fp64 sums on the model's device: reading them would wait for it
+  Tensor loss_, correct_;  // fp64 sums on the model's device: reading them would wait for it
 };
 
 }  // namespace ordo

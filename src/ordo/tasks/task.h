@@ -15,47 +15,51 @@ namespace ordo {
 
 // Never a mean: micro-batches, ranks and padding then average correctly.
 struct Loss {
-  Tensor sum;                        // scalar, times LossOptions.scale
+  Tensor sum;  // scalar, times LossOptions.scale
   double weight = 0.0;
 };
 using Metrics = std::map<std::string, double>;
 
 struct TaskFacts {
-  fs::path saved_tokenizer = {};     // of a checkpoint: used instead of the training text
-  uint64_t seed = 0;                 // of generated data and of splits
+  fs::path saved_tokenizer = {};  // of a checkpoint: used instead of the training text
+  uint64_t seed = 0;              // of generated data and of splits
 };
 
 struct StreamOptions {
   Split split = Split::train;
   int64_t batch_size = 1, length = 1;
-  uint64_t seed = 0;                 // data order (training)
-  bool training = true;              // endless and shuffled; else finite and in order
-  int64_t stride = 0;                // evaluation: 0 = windows that do not overlap; n = sliding by n, each token judged once, with at least length - n tokens before it
+  uint64_t seed = 0;     // data order (training)
+  bool training = true;  // endless and shuffled; else finite and in order
+  // Evaluation: 0 = windows that do not overlap; n = sliding by n, each token judged once, with at least length - n
+  // tokens before it.
+  int64_t stride = 0;
   Ranks ranks = {};
 };
 
 struct Evaluation {
-  Metrics metrics;                   // loss, perplexity, accuracy, bits_per_character, …
-  double tokens = 0.0;               // targets judged
-  std::string protocol;              // non_overlapping | sliding
+  Metrics metrics;       // loss, perplexity, accuracy, bits_per_character, …
+  double tokens = 0.0;   // targets judged
+  std::string protocol;  // non_overlapping | sliding
 };
 
 // Cheap to construct: data is read when first needed.
 class Task {
  public:
   virtual ~Task() = default;
-  virtual ModelFacts complete(ModelFacts facts) const = 0;                   // adds what the data decides: vocab_size
+  virtual ModelFacts complete(ModelFacts facts) const = 0;  // adds what the data decides: vocab_size
   virtual std::unique_ptr<BatchStream> open(const StreamOptions& options) const = 0;
   virtual bool has(Split split) const = 0;
   virtual Loss loss(Model& model, const Batch& batch, const LossOptions& options) const = 0;
-  virtual Evaluation evaluate(Model& model, const StreamOptions& options) const = 0;   // over the WHOLE split; the model must be in eval mode
-  virtual const Tokenizer* tokenizer() const = 0;                            // null when the task has none
-  virtual uint64_t fingerprint() const = 0;                                  // of the training data: a resume with other data says so
-  virtual std::vector<std::string> summary() const = 0;                      // lines for `ordo check` and the log: files, characters, tokens, splits
+  virtual Evaluation evaluate(
+      Model& model, const StreamOptions& options) const = 0;  // over the WHOLE split; the model must be in eval mode
+  virtual const Tokenizer* tokenizer() const = 0;             // null when the task has none
+  virtual uint64_t fingerprint() const = 0;                   // of the training data: a resume with other data says so
+  virtual std::vector<std::string> summary()
+      const = 0;  // lines for `ordo check` and the log: files, characters, tokens, splits
 };
 
 using TaskCatalog = Catalog<Task, TaskFacts>;
-const TaskCatalog& tasks();          // tasks/catalog.cpp
+const TaskCatalog& tasks();  // tasks/catalog.cpp
 template <>
 const Kinds& kinds_of<Task>();
 
