@@ -58,6 +58,19 @@ TEST_CASE("norm: LayerNorm and RMSNorm follow their formulas", "[unit]") {
   CHECK_FALSE(rms.bias.defined());  // RMSNorm has none
 }
 
+TEST_CASE("norm: RMSNorm's gradients are those of its formula", "[unit]") {
+  const Tensor x = normal({7, 130}, 8).to(at::kDouble).requires_grad_(), y = x.detach().clone().requires_grad_();
+  const Tensor seed = normal({7, 130}, 9).to(at::kDouble);
+  Norm rms(130, NormKind::rms, /*bias=*/false, 1e-3);
+  rms.to(at::kDouble);
+  draw_all(rms);
+  const Tensor weight = rms.weight.detach().clone().requires_grad_();
+  (rms.forward(x) * seed).sum().backward();
+  (y * (y.square().mean(-1, true) + 1e-3).rsqrt() * weight * seed).sum().backward();
+  CHECK(close(x.grad(), y.grad(), Tolerance::fp64));
+  CHECK(close(rms.weight.grad(), weight.grad(), Tolerance::fp64));
+}
+
 TEST_CASE("norm: bf16 inputs have fp32 statistics and bf16 outputs", "[unit]") {
   const Tensor x = normal({4, 512}, 3) * 30.0 + 20.0;
   for (const NormKind kind : {NormKind::layer, NormKind::rms}) {

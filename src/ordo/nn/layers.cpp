@@ -6,8 +6,9 @@
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/ones.h>
-#include <ATen/ops/rms_norm.h>
 #include <ATen/ops/zeros.h>
+
+#include "ordo/nn/rms_norm.h"
 
 namespace ordo {
 
@@ -49,8 +50,7 @@ Norm::Norm(int64_t dim, NormKind kind, bool with_bias, double eps) : kind_(kind)
 Tensor Norm::forward(const Tensor& x) const {
   const int64_t dim = weight.size(0);
   if (kind_ == NormKind::layer) return at::layer_norm(x, {dim}, weight, if_defined(bias), eps_);
-  // One type in, so that LibTorch's fused implementation takes it.
-  return at::rms_norm(x.to(weight.scalar_type()), {dim}, weight, eps_).to(x.scalar_type());
+  return rms_norm(x, weight, eps_);
 }
 
 void Norm::reset(const Initialiser& init, const std::string& path) {

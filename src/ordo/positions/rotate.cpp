@@ -11,25 +11,70 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
+#include <bit>
+
+#include "ordo/ops/clones.h"
 
 namespace ordo {
 
 namespace {
 
-// One head's row: `sign` is 1 for the turn, -1 for its transpose.
+// bf16 through its bits, so that the loops below become vector instructions.
 template <class T, class Wide>
-void turn_row(const T* x, T* y, const Wide* cosines, const Wide* sines, Wide sign, int64_t pairs, int64_t E,
-              RotaryLayout layout) {
-  const bool half = layout == RotaryLayout::half;
-  const int64_t step = half ? 1 : 2, apart = half ? pairs : 1;
-#pragma omp simd
-  for (int64_t m = 0; m < pairs; ++m) {
-    const Wide a = static_cast<Wide>(x[m * step]), b = static_cast<Wide>(x[m * step + apart]);
-    const Wide c = cosines[m], s = sign * sines[m];
-    y[m * step] = static_cast<T>(a * c - b * s);
-    y[m * step + apart] = static_cast<T>(b * c + a * s);
+struct Number {
+  static Wide widen(T x) { return static_cast<Wide>(x); }
+  static T narrow(Wide x) { return static_cast<T>(x); }
+};
+template <>
+struct Number<at::BFloat16, float> {
+  static float widen(at::BFloat16 x) { return std::bit_cast<float>(static_cast<uint32_t>(x.x) << 16); }
+  static at::BFloat16 narrow(float x) {  // to nearest, ties to even
+    const auto bits = std::bit_cast<uint32_t>(x);
+    const uint32_t rounded = x == x ? bits + 0x7FFF + ((bits >> 16) & 1) : 0x7FC00000;
+    return {static_cast<uint16_t>(rounded >> 16), at::BFloat16::from_bits()};
   }
-  std::copy(x + 2 * pairs, x + E, y + 2 * pairs);
+};
+
+// The heads of one token, `stride` apart, and how its channels pair up.
+struct Heads {
+  int64_t count, from_stride, to_stride, pairs, width;
+  RotaryLayout layout;
+};
+
+// `sign` is 1 for the turn, -1 for its transpose.
+template <class T, class Wide>
+inline __attribute__((always_inline)) void turn_token(const T* x, T* y, const Wide* cosines, const Wide* sines,
+                                                      Wide sign, const Heads& h) {
+  using Cast = Number<T, Wide>;
+  for (int64_t n = 0; n < h.count; ++n, x += h.from_stride, y += h.to_stride) {
+    const auto pair = [&](int64_t first, int64_t second, int64_t m) {
+      const Wide a = Cast::widen(x[first]), b = Cast::widen(x[second]), c = cosines[m], s = sign * sines[m];
+      y[first] = Cast::narrow(a * c - b * s);
+      y[second] = Cast::narrow(b * c + a * s);
+    };
+    if (h.layout == RotaryLayout::half) {
+#pragma omp simd
+      for (int64_t m = 0; m < h.pairs; ++m) pair(m, m + h.pairs, m);
+    } else {
+#pragma omp simd
+      for (int64_t m = 0; m < h.pairs; ++m) pair(2 * m, 2 * m + 1, m);
+    }
+    std::copy(x + 2 * h.pairs, x + h.width, y + 2 * h.pairs);
+  }
+}
+
+ORDO_CLONES void turn_heads(const float* x, float* y, const float* c, const float* s, float sign, const Heads& h) {
+  turn_token(x, y, c, s, sign, h);
+}
+ORDO_CLONES void turn_heads(const double* x, double* y, const double* c, const double* s, double sign, const Heads& h) {
+  turn_token(x, y, c, s, sign, h);
+}
+ORDO_CLONES void turn_heads(const at::BFloat16* x, at::BFloat16* y, const float* c, const float* s, float sign,
+                            const Heads& h) {
+  turn_token(x, y, c, s, sign, h);
+}
+void turn_heads(const at::Half* x, at::Half* y, const float* c, const float* s, float sign, const Heads& h) {
+  turn_token(x, y, c, s, sign, h);
 }
 
 template <class T>
@@ -37,18 +82,18 @@ void turn_rows(const Tensor& x, const Tensor& y, const Tensor& table, double sig
   using Wide = at::opmath_type<T>;
   const int64_t N = x.size(1), L = x.size(2), E = x.size(3), pairs = table.size(2) / 2;
   const int64_t table_row = table.size(0) == 1 ? 0 : table.stride(0);
+  const Heads heads{
+      .count = N, .from_stride = x.stride(1), .to_stride = y.stride(1), .pairs = pairs, .width = E, .layout = layout};
   const T* from = x.const_data_ptr<T>();
   T* to = y.mutable_data_ptr<T>();
   const Wide* rows = table.const_data_ptr<Wide>();
-  const int64_t grain = std::max<int64_t>(1, 16384 / (N * E));
-  at::parallel_for(0, x.size(0) * L, grain, [&](int64_t first, int64_t last) {
+  constexpr int64_t kGrain = 16384;  // numbers worth a thread
+  at::parallel_for(0, x.size(0) * L, std::max<int64_t>(1, kGrain / (N * E)), [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
       const int64_t b = i / L, l = i % L;
-      const Wide* row = rows + b * table_row + l * table.stride(1);
-      for (int64_t n = 0; n < N; ++n)
-        turn_row<T, Wide>(from + b * x.stride(0) + n * x.stride(1) + l * x.stride(2),
-                          to + b * y.stride(0) + n * y.stride(1) + l * y.stride(2), row, row + pairs,
-                          static_cast<Wide>(sign), pairs, E, layout);
+      const Wide* cosines = rows + b * table_row + l * table.stride(1);
+      turn_heads(from + b * x.stride(0) + l * x.stride(2), to + b * y.stride(0) + l * y.stride(2), cosines,
+                 cosines + pairs, static_cast<Wide>(sign), heads);
     }
   });
 }
