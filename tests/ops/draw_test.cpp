@@ -14,6 +14,7 @@
 #include <set>
 #include <vector>
 
+#include "support/devices.h"
 #include "support/tolerance.h"
 
 namespace ordo::test {
@@ -194,18 +195,16 @@ TEST_CASE("draw_normal: a parameter may be filled although it wants gradients", 
 }
 
 TEST_CASE("dropout: fates on the GPU are those of the CPU", "[gpu]") {
-  if (!at::hasCUDA()) {
-    WARN("skipped: no GPU");
-    return;
-  }
+  const auto gpu = require_gpu();
+  if (!gpu) return;
   const Tensor x = at::linspace(1.0, 2.0, 100000).view({100, 1000});
   for (const auto type : {at::kFloat, at::kDouble, at::kBFloat16, at::kHalf}) {
     const Tensor host = x.to(type);
-    CHECK(same_bytes(ordo::dropout(host.to(at::kCUDA), 0.3, 4).cpu(), ordo::dropout(host, 0.3, 4)));
+    CHECK(same_bytes(ordo::dropout(host.to(*gpu), 0.3, 4).cpu(), ordo::dropout(host, 0.3, 4)));
   }
   const std::vector<int64_t> large{1, 1, 4, (int64_t{1} << 31) + 5};
   const Tile tile{1, 3, large[3] - 300, large[3]};
-  CHECK(same_bytes(dropout_mask_tile(large, tile, 0.5, 13, at::TensorOptions(at::kFloat).device(at::kCUDA)).cpu(),
+  CHECK(same_bytes(dropout_mask_tile(large, tile, 0.5, 13, at::TensorOptions(at::kFloat).device(*gpu)).cpu(),
                    dropout_mask_tile(large, tile, 0.5, 13, at::kFloat)));
 }
 

@@ -16,6 +16,7 @@
 #include "ordo/core/hash.h"
 #include "ordo/ops/autocast.h"
 #include "ordo/ops/draw.h"
+#include "support/devices.h"
 #include "support/tolerance.h"
 
 namespace ordo::test {
@@ -250,17 +251,15 @@ TEST_CASE("token losses: tell which targets are the likeliest token", "[unit]") 
 }
 
 TEST_CASE("fused loss: the GPU agrees with the CPU", "[gpu]") {
-  if (!at::hasCUDA()) {
-    WARN("skipped: no GPU");
-    return;
-  }
+  const auto gpu = require_gpu();
+  if (!gpu) return;
   for (const LossOptions& options : all_options()) {
     const LossCase host(50, 24, 301, at::kFloat, true, true);
     LossCase device = host;
-    device.hidden = host.hidden.detach().to(at::kCUDA).requires_grad_(true);
-    device.weight = host.weight.detach().to(at::kCUDA).requires_grad_(true);
-    device.bias = host.bias.detach().to(at::kCUDA).requires_grad_(true);
-    device.targets = host.targets.to(at::kCUDA);
+    device.hidden = host.hidden.detach().to(*gpu).requires_grad_(true);
+    device.weight = host.weight.detach().to(*gpu).requires_grad_(true);
+    device.bias = host.bias.detach().to(*gpu).requires_grad_(true);
+    device.targets = host.targets.to(*gpu);
     const Outcome a = outcome(fused_loss, host, options), b = outcome(fused_loss, device, options);
     CHECK(close(b.loss, a.loss, Tolerance::fp32));
     for (size_t i = 0; i < 3; ++i) CHECK(close_gradient(b.gradients[i], a.gradients[i], 1e-5));
