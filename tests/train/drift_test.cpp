@@ -38,14 +38,15 @@ TEST_CASE("drift: what changed is classed key by key", "[unit]") {
       {"checkpoint.keep=9", "checkpoint.keep", Drift::allowed},
       {"device=cpu", "device", Drift::allowed},
       {"seed=8", "seed", Drift::needs_force},
+      {"task.sampling=random", "task.sampling", Drift::needs_force},
       {"train.batch_size=4", "train.batch_size", Drift::needs_force},
       {"train.length=8", "train.length", Drift::needs_force},
-      {"task.data.generate.sentences=9", "task.data.generate.sentences", Drift::needs_force},
+      {"task.data.generate.sentences=9", "task.data.generate.sentences", Drift::allowed},
       {"model.position.theta=500", "model.position", Drift::needs_force},
       {"model.feed_forward.activation=relu", "model.feed_forward.activation", Drift::needs_force},
       {"model.dim=32", "model.dim", Drift::refused},
       {"model.layers=3", "model.layers", Drift::refused},
-      {"task.tokenizer=byte", "task.tokenizer", Drift::refused},
+      {"task.tokenizer=char", "task.tokenizer", Drift::refused},
       {"train.optimizer={kind: lion, lr: 1e-2}", "train.optimizer.kind", Drift::refused},
   };
   for (const auto& change : table) {

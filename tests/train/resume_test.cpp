@@ -174,10 +174,10 @@ TEST_CASE("resume: other data is refused without force, another tokenizer always
   CHECK(contains(thrown<CheckpointError>([&] { Trainer(other, parts).restore(two); }), "--force"));
   parts.force = true;
   CHECK_NOTHROW(Trainer(other, parts).restore(two));
-  const RunConfig bytes = sample_config({"task.tokenizer=byte"});
-  TrainerParts others = sample_parts(bytes);
+  const RunConfig characters = sample_config({"task.tokenizer=char"});
+  TrainerParts others = sample_parts(characters);
   others.force = true;
-  CHECK(contains(thrown<CheckpointError>([&] { Trainer(bytes, others).restore(two); }), "another tokenizer"));
+  CHECK(contains(thrown<CheckpointError>([&] { Trainer(characters, others).restore(two); }), "another tokenizer"));
 }
 
 TEST_CASE("resume: averages that were not kept start from the checkpoint's weights", "[unit]") {

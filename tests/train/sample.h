@@ -24,7 +24,7 @@ inline constexpr const char* kSampleYaml = R"(
 seed: 7
 task:
   kind: language_modeling
-  tokenizer: char
+  tokenizer: byte
   sampling: packed
   data: {generate: {kind: chase, sentences: 5, held_out: 2}}
 model:
@@ -61,27 +61,38 @@ inline TrainerParts sample_parts(const RunConfig& c, std::shared_ptr<const Task>
   return {.task = task, .model = sample_model(c, *task), .device = c10::Device(c10::DeviceType::CPU)};
 }
 
-// Another task with its loss spoilt at some steps.
-class SpoiltTask final : public Task {
+// Another task, as it is; to be changed in one point.
+class WrappedTask : public Task {
  public:
-  using Spoil = std::function<Tensor(const Tensor& loss, Model& model)>;
-  SpoiltTask(std::shared_ptr<const Task> inner, std::set<int64_t> steps, Spoil spoil)
-      : inner_(std::move(inner)), steps_(std::move(steps)), spoil_(std::move(spoil)) {}
+  explicit WrappedTask(std::shared_ptr<const Task> inner) : inner_(std::move(inner)) {}
   ModelFacts complete(ModelFacts facts) const override { return inner_->complete(facts); }
   std::unique_ptr<BatchStream> open(const StreamOptions& o) const override { return inner_->open(o); }
   bool has(Split split) const override { return inner_->has(split); }
-  Loss loss(Model& model, const Batch& batch, const LossOptions& options) const override {
-    Loss loss = inner_->loss(model, batch, options);
-    if (steps_.contains(batch.draw.step)) loss.sum = spoil_(loss.sum, model);
-    return loss;
+  Loss loss(Model& model, const Batch& batch, const LossOptions& o) const override {
+    return inner_->loss(model, batch, o);
   }
   Evaluation evaluate(Model& model, const StreamOptions& o) const override { return inner_->evaluate(model, o); }
   const Tokenizer* tokenizer() const override { return inner_->tokenizer(); }
   uint64_t fingerprint() const override { return inner_->fingerprint(); }
   std::vector<std::string> summary() const override { return inner_->summary(); }
 
- private:
+ protected:
   std::shared_ptr<const Task> inner_;
+};
+
+// Its loss is spoilt at some steps.
+class SpoiltTask final : public WrappedTask {
+ public:
+  using Spoil = std::function<Tensor(const Tensor& loss, Model& model)>;
+  SpoiltTask(std::shared_ptr<const Task> inner, std::set<int64_t> steps, Spoil spoil)
+      : WrappedTask(std::move(inner)), steps_(std::move(steps)), spoil_(std::move(spoil)) {}
+  Loss loss(Model& model, const Batch& batch, const LossOptions& o) const override {
+    Loss loss = inner_->loss(model, batch, o);
+    if (steps_.contains(batch.draw.step)) loss.sum = spoil_(loss.sum, model);
+    return loss;
+  }
+
+ private:
   std::set<int64_t> steps_;
   Spoil spoil_;
 };

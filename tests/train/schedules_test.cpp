@@ -72,7 +72,7 @@ TEST_CASE("schedules: no factor is negative, above one or not finite, at the edg
 
 TEST_CASE("schedules: a warm-up longer than the run is refused", "[unit]") {
   const std::string why = thrown<ConfigError>([] { schedule_from("{kind: cosine, warmup: 200}", {.steps = 100}); });
-  CHECK(contains(why, "train.schedule.warmup (200 steps)"));
+  CHECK(contains(why, "train.schedule.warmup is 200 steps"));
   CHECK(contains(why, "train.steps"));
 }
 

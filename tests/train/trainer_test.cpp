@@ -3,7 +3,6 @@
 #include "support/catch.h"
 
 #include <cmath>
-#include <fstream>
 
 #include "ordo/core/files.h"
 #include "ordo/train/evaluate.h"
@@ -25,26 +24,49 @@ struct Recorder final : Observer {
 };
 
 // Evaluations with losses given beforehand.
-class GradedTask final : public Task {
+class GradedTask final : public WrappedTask {
  public:
   GradedTask(std::shared_ptr<const Task> inner, std::vector<double> losses)
-      : inner_(std::move(inner)), losses_(std::move(losses)) {}
-  ModelFacts complete(ModelFacts facts) const override { return inner_->complete(facts); }
-  std::unique_ptr<BatchStream> open(const StreamOptions& o) const override { return inner_->open(o); }
+      : WrappedTask(std::move(inner)), losses_(std::move(losses)) {}
   bool has(Split split) const override { return split == Split::validation; }
-  Loss loss(Model& m, const Batch& b, const LossOptions& o) const override { return inner_->loss(m, b, o); }
   Evaluation evaluate(Model&, const StreamOptions&) const override {
     const double loss = losses_[std::min(next_++, losses_.size() - 1)];
     return {.metrics = {{"loss", loss}}, .tokens = 1, .protocol = "non_overlapping"};
   }
-  const Tokenizer* tokenizer() const override { return inner_->tokenizer(); }
-  uint64_t fingerprint() const override { return inner_->fingerprint(); }
-  std::vector<std::string> summary() const override { return {}; }
 
  private:
-  std::shared_ptr<const Task> inner_;
   std::vector<double> losses_;
   mutable size_t next_ = 0;
+};
+
+// Some of its saves fail, counted from 1.
+class UnsavableTokenizer final : public Tokenizer {
+ public:
+  UnsavableTokenizer(const Tokenizer& inner, std::set<int> failing) : inner_(inner), failing_(std::move(failing)) {}
+  std::string_view kind() const override { return inner_.kind(); }
+  int64_t vocab_size() const override { return inner_.vocab_size(); }
+  std::vector<int64_t> encode(std::string_view text) const override { return inner_.encode(text); }
+  std::string decode(std::span<const int64_t> ids) const override { return inner_.decode(ids); }
+  std::string piece(int64_t id) const override { return inner_.piece(id); }
+  void save(const fs::path& folder) const override {
+    require<CheckpointError>(!failing_.contains(++saves_), "no space left");
+    inner_.save(folder);
+  }
+  uint64_t fingerprint() const override { return inner_.fingerprint(); }
+
+ private:
+  const Tokenizer& inner_;
+  std::set<int> failing_;
+  mutable int saves_ = 0;
+};
+class UnsavableTask final : public WrappedTask {
+ public:
+  UnsavableTask(std::shared_ptr<const Task> inner, std::set<int> failing)
+      : WrappedTask(std::move(inner)), tokenizer_(*inner_->tokenizer(), std::move(failing)) {}
+  const Tokenizer* tokenizer() const override { return &tokenizer_; }
+
+ private:
+  UnsavableTokenizer tokenizer_;
 };
 
 struct Ran {
@@ -132,39 +154,23 @@ TEST_CASE("metric choices: a split and a name, a plus for larger is better", "[u
 }
 
 TEST_CASE("run: a save that fails is a warning and training goes on; the last one failing is an error", "[unit]") {
-  const TemporaryFolder folder("fail");
-  fs::create_directories(folder.path() / "run");
-  struct Saboteur final : Observer {
-    explicit Saboteur(fs::path p) : blocker(std::move(p)) {}
-    // A file where the folder of step 2 has to go; away again in time for the last.
-    void started(const RunConfig&, int64_t, int64_t) override { std::ofstream(blocker) << "in the way"; }
-    void stepped(const StepReport& r) override {
-      if (r.step == until) fs::remove(blocker);
-    }
-    fs::path blocker;
-    int64_t until = 4;
-  };
   const RunConfig config = sample_config({"checkpoint.every=2"});
-  Saboteur saboteur(folder.path() / "run" / checkpoint_name(2));
-  TrainerParts parts = sample_parts(config);
-  parts.run = folder.path() / "run";
-  parts.observers = {&saboteur};
-  CHECK(Trainer(config, parts).run().end == RunReport::End::done);
-  CHECK(list_checkpoints(parts.run) == std::vector<int64_t>{4, 5});
-
-  Saboteur last(folder.path() / "run" / checkpoint_name(5));
-  fs::remove_all(last.blocker);
-  last.until = -1;
-  parts = sample_parts(config);
-  parts.run = folder.path() / "run";
-  parts.observers = {&last};
-  CHECK_THROWS_AS(Trainer(config, parts).run(), CheckpointError);
-  CHECK(list_checkpoints(parts.run) == std::vector<int64_t>{2, 4});
+  const auto run = [&](const fs::path& folder, std::set<int> failing) {
+    TrainerParts parts = sample_parts(config, std::make_shared<UnsavableTask>(sample_task(config), std::move(failing)));
+    parts.run = folder;
+    return Trainer(config, parts).run();
+  };
+  const TemporaryFolder first("first-save"), last("last-save");
+  CHECK(run(first.path(), {1}).end == RunReport::End::done);
+  CHECK(list_checkpoints(first.path()) == std::vector<int64_t>{4, 5});
+  CHECK(contains(thrown<CheckpointError>([&] { run(last.path(), {3}); }), "no space left"));
+  CHECK(list_checkpoints(last.path()) == std::vector<int64_t>{2, 4});
+  CHECK(pointed(last.path(), "last") == 4);
 }
 
 TEST_CASE("run: weights that are not finite are never saved", "[unit]") {
   const TemporaryFolder folder("finite");
-  const RunConfig config = sample_config({"train.steps=1"});
+  const RunConfig config = sample_config({"train.steps=1", "train.schedule=constant"});
   TrainerParts parts = sample_parts(config);
   parts.run = folder.path();
   struct Spoiler final : Observer {

@@ -2,6 +2,7 @@
 // Gradients over micro-batches, and what is done about numbers that are not finite.
 #include "support/catch.h"
 
+#include <ATen/ops/empty.h>
 #include <ATen/ops/full_like.h>
 #include <ATen/ops/max.h>
 
@@ -245,6 +246,17 @@ TEST_CASE("non-finite: rollback in a run goes back to its last checkpoint, and t
   trainer.run();
   CHECK(trainer.state().updates == 5);  // 4 of the checkpoint, and the sixth step's
   CHECK_FALSE(first_nonfinite(Checkpoint(folder.path() / checkpoint_name(6)).model()).has_value());
+}
+
+TEST_CASE("memory that ran out becomes a device error with the amount, the consumers and the keys to change",
+          "[unit]") {
+  const RunConfig config = sample_config();
+  const auto greedy = [](const Tensor& loss, Model&) { return loss + at::empty({int64_t{1} << 46}).sum(); };
+  Trainer trainer(config, sample_parts(config, spoilt(config, {1}, greedy)));
+  const std::string why = thrown<DeviceError>([&] { trainer.step(); });
+  CHECK(contains(why, "281474976710656 bytes were asked for"));
+  CHECK(contains(why, "train.batch_size"));
+  CHECK(contains(why, "train.recompute: blocks"));
 }
 
 TEST_CASE("an update whose targets are all ignored has a loss of zero and stays finite", "[unit]") {

@@ -22,6 +22,7 @@ constexpr DriftRule kDriftRules[] = {
     {"seed", Drift::needs_force, kDraws},
     {"device", Drift::allowed, "results then agree in about four digits, not to the bit"},
     {"task", Drift::needs_force, kOrder},
+    {"task.data", Drift::allowed, "the training data itself is compared by its fingerprint"},
     {"task.kind", Drift::refused, "the model was trained for another task"},
     {"task.tokenizer", Drift::refused, "token ids would mean something else"},
     {"model", Drift::refused, kShape},

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "ordo/train/trainer.h"
+
 namespace ordo {
 
 std::optional<MetricChoice> MetricChoice::parse(std::string_view text) {
@@ -26,6 +28,39 @@ std::optional<double> MetricChoice::of(Split evaluated, const Metrics& metrics) 
   const auto found = metrics.find(name);
   if (evaluated != split || found == metrics.end() || !std::isfinite(found->second)) return std::nullopt;
   return found->second;
+}
+
+Judge::Judge(const RunConfig& config) : best_by_(MetricChoice::parse(config.checkpoint.best)) {
+  if (!config.train.early_stop) return;
+  early_by_ = MetricChoice::parse(config.train.early_stop->metric);
+  patience_ = config.train.early_stop->patience;
+  min_delta_ = config.train.early_stop->min_delta;
+}
+
+std::set<Split> Judge::splits() const {
+  std::set<Split> all{Split::validation};
+  if (best_by_) all.insert(best_by_->split);
+  if (early_by_) all.insert(early_by_->split);
+  return all;
+}
+
+void Judge::judge(EvalReport& report, TrainState& state) {
+  if (early_by_ && report.split == early_by_->split) {
+    const auto value = early_by_->of(report.split, report.evaluation.metrics);
+    const bool improved = value && (!state.early_best || early_by_->better(*value, *state.early_best, min_delta_));
+    if (improved) state.early_best = value;
+    state.without_improvement = improved ? 0 : state.without_improvement + 1;
+  }
+  if (!best_by_) return;
+  const auto value = best_by_->of(report.split, report.evaluation.metrics);
+  if (!value || (state.best && !best_by_->better(*value, *state.best))) return;
+  state.best = value;
+  state.best_step = state.step;
+  report.best = new_best_ = true;
+}
+
+bool Judge::no_longer_improves(const TrainState& state) const {
+  return early_by_ && state.without_improvement >= patience_;
 }
 
 }  // namespace ordo

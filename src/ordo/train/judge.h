@@ -3,7 +3,9 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "ordo/tasks/task.h"
 
@@ -21,6 +23,28 @@ struct MetricChoice {
   bool better(double value, double than, double by = 0.0) const {
     return larger ? value > than + by : value < than - by;
   }
+};
+
+struct RunConfig;   // train/run_config.h
+struct EvalReport;  // train/trainer.h
+struct TrainState;
+
+// Follows checkpoint.best and train.early_stop over a run. What it remembers is in the TrainState, so that a resume
+// goes on with it.
+class Judge {
+ public:
+  explicit Judge(const RunConfig& config);
+  std::set<Split> splits() const;                     // that are to be evaluated: validation, and those of the metrics
+  void judge(EvalReport& report, TrainState& state);  // marks the report when it is the best so far
+  bool no_longer_improves(const TrainState& state) const;
+  bool new_best() const { return new_best_; }  // since it was last taken
+  bool take_new_best() { return std::exchange(new_best_, false); }
+
+ private:
+  std::optional<MetricChoice> best_by_, early_by_;
+  int64_t patience_ = 0;
+  double min_delta_ = 0.0;
+  bool new_best_ = false;
 };
 
 }  // namespace ordo

@@ -22,11 +22,12 @@ int64_t warmup_steps(const Quantity& warmup, const ScheduleFacts& facts) {
 // For schedules that end at the last step: their warm-up has to end before.
 int64_t warmup_within(const Quantity& warmup, const ScheduleFacts& facts) {
   const int64_t steps = warmup_steps(warmup, facts);
-  require<ConfigError>(
-      steps <= facts.steps,
-      "train.schedule.warmup ({} {}) is {} steps, longer than the run of {} (train.steps): shorten the warm-up or "
-      "lengthen the run",
-      number_text(warmup.value), warmup.unit, steps, facts.steps);
+  const std::string given =
+      warmup.unit == "steps" ? "" : fmt::format(" ({} {})", number_text(warmup.value), warmup.unit);
+  require<ConfigError>(steps <= facts.steps,
+                       "train.schedule.warmup is {} steps{}, longer than the run of {} (train.steps): shorten the "
+                       "warm-up or lengthen the run",
+                       steps, given, facts.steps);
   return steps;
 }
 

@@ -3,26 +3,19 @@
 
 #include <ATen/Context.h>
 
-#include <chrono>
-#include <cmath>
-#include <nlohmann/json.hpp>
-#include <set>
+#include <algorithm>
 #include <utility>
 
 #include "ordo/core/log.h"
 #include "ordo/core/text.h"
-#include "ordo/train/evaluate.h"
+#include "ordo/ops/device.h"
+#include "ordo/train/inside.h"
 #include "ordo/train/jsonl.h"
-#include "ordo/train/judge.h"
 #include "ordo/train/memory.h"
-#include "ordo/train/saver.h"
-#include "ordo/train/update.h"
-#include "ordo/train/weights.h"
 
 namespace ordo {
 
 namespace {
-using TrainClock = std::chrono::steady_clock;
 constexpr int64_t kBatchesAhead = 2;
 constexpr int64_t kMostSkippedInARow = 25;  // then the data or the model is at fault, not a batch
 
@@ -39,7 +32,7 @@ void set_switches(const TrainConfig& c) {
     context.setDeterministicCuDNN(true);
     context.setBenchmarkCuDNN(false);
   }
-  if (c.tf32) context.setFloat32MatmulPrecision("high");
+  allow_tf32(c.tf32);
 }
 
 std::vector<bool> recompute_flags(const RunConfig& config, const Model& model) {
@@ -73,52 +66,6 @@ ScheduleFacts schedule_facts(const RunConfig& config, const Model& model, const 
 }
 }  // namespace
 
-struct Trainer::Inside {
-  Inside(const RunConfig& run_config, TrainerParts trainer_parts);
-
-  StepReport step();
-  RunReport run();
-  CheckpointContent content() const;
-  void restore(const CheckpointContent& from, std::string_view what);
-  std::vector<EvalReport> evaluate(Split split);
-
-  std::vector<Batch> next_batches();
-  void settle(const UpdateReport& update);
-  void roll_back(const std::string& why);
-  void load_weights(const CheckpointContent& from);
-  void require_same_data(const TrainState& saved) const;
-  bool judge(EvalReport& report);
-  void evaluate_now();
-  std::set<Split> judged_splits() const;
-  bool due(int64_t every) const { return every > 0 && state.step % every == 0; }
-  bool stop_asked() const { return parts.stop != nullptr && parts.stop->load(); }
-  bool no_longer_improves() const {
-    return config.train.early_stop && state.without_improvement >= config.train.early_stop->patience;
-  }
-  void save_now();
-  void tell_saved(const std::vector<fs::path>& folders);
-  RunReport finish(RunReport::End end, TrainClock::time_point began);
-  template <class Call>
-  void tell(Call call) {
-    for (Observer* o : parts.observers) call(*o);
-  }
-
-  RunConfig config;
-  TrainerParts parts;
-  std::unique_ptr<BatchStream> stream;
-  HorizonFacts horizons;
-  ScheduleFacts facts;
-  Updater updater;
-  TrainState state;
-  std::optional<MetricChoice> best_by, early_by;
-  std::optional<Saver> saver;
-  int64_t saved_step = -1;  // of the newest checkpoint of this state
-  fs::path last_checkpoint;
-  std::optional<CheckpointContent> good;  // on_nonfinite: rollback: where to go back to
-  int64_t skipped_in_a_row = 0;
-  bool best_is_new = false;
-};
-
 Trainer::Inside::Inside(const RunConfig& run_config, TrainerParts trainer_parts)
     : config(run_config),
       parts(std::move(trainer_parts)),
@@ -126,9 +73,8 @@ Trainer::Inside::Inside(const RunConfig& run_config, TrainerParts trainer_parts)
       horizons(horizon_facts(config, *stream)),
       facts(schedule_facts(config, *parts.model, horizons)),
       updater(config, *parts.model, facts),
-      best_by(MetricChoice::parse(config.checkpoint.best)) {
+      judge(config) {
   set_switches(config.train);
-  if (config.train.early_stop) early_by = MetricChoice::parse(config.train.early_stop->metric);
   parts.model->train();
   parts.model->recompute(recompute_flags(config, *parts.model));
   state.data_fingerprint = hash_text(parts.task->fingerprint());
@@ -209,143 +155,6 @@ void Trainer::Inside::settle(const UpdateReport& update) {
   log::warn("{}; the update is skipped ({} so far)", what, state.skipped);
 }
 
-void Trainer::Inside::roll_back(const std::string& why) {
-  ORDO_ASSERT(good.has_value());
-  const TrainState then = parse_state(good->state, "the state kept for a rollback");
-  load_weights(*good);
-  updater.scaler().restore(parse_json(then.scaler, "the scaler kept for a rollback"));
-  state.updates = then.updates;
-  log::warn("{}; weights, optimiser and averages are those of step {} again, and the run goes on past this batch", why,
-            then.step);
-}
-
-// ---- state ----
-
-CheckpointContent Trainer::Inside::content() const {
-  TrainState now = state;
-  now.data = json_line(stream->state());
-  now.scaler = json_line(updater.scaler().state());
-  CheckpointContent all{.model = copies_of(weights_of(*parts.model)),
-                        .optimizer = copies_of(updater.optimizer().state()),
-                        .ema = {},
-                        .state = state_text(now),
-                        .config = resolved_yaml(config),
-                        .tokenizer = {}};
-  if (const Ema* ema = updater.ema()) all.ema = copies_of(ema->state());
-  if (parts.task->tokenizer() != nullptr)
-    all.tokenizer = [task = parts.task](const fs::path& folder) { task->tokenizer()->save(folder); };
-  return all;
-}
-
-void Trainer::Inside::load_weights(const CheckpointContent& from) {
-  load_into(from.model, weights_of(*parts.model), "the model's weights");
-  updater.optimizer().restore(from.optimizer);
-  Ema* ema = updater.ema();
-  if (ema != nullptr && from.ema.empty()) {
-    log::info("the checkpoint has no averaged weights (train.ema was 0): the average starts from its weights");
-    updater.restart_ema();
-  } else if (ema != nullptr) {
-    ema->restore(from.ema);
-  }
-}
-
-void Trainer::Inside::require_same_data(const TrainState& saved) const {
-  require<CheckpointError>(saved.tokenizer_fingerprint == state.tokenizer_fingerprint,
-                           "the checkpoint was trained with another tokenizer ({}, now {}): its token ids mean "
-                           "something else. Start a new run",
-                           saved.tokenizer_fingerprint, state.tokenizer_fingerprint);
-  if (saved.data_fingerprint == state.data_fingerprint) return;
-  require<CheckpointError>(parts.force,
-                           "the training data is not what the checkpoint was trained on ({}, now {}). Give the same "
-                           "data, start a new run, or "
-                           "go on with --force",
-                           saved.data_fingerprint, state.data_fingerprint);
-  log::warn("the training data is not what the checkpoint was trained on; going on with --force");
-}
-
-void Trainer::Inside::restore(const CheckpointContent& from, std::string_view what) {
-  TrainState saved = parse_state(from.state, what);
-  require<ConfigError>(saved.step <= facts.steps,
-                       "train.steps ({}) lies before the checkpoint's step ({}): raise train.steps, or start a new run",
-                       facts.steps, saved.step);
-  require_same_data(saved);
-  load_weights(from);
-  stream->restore(parse_json(saved.data, "the place in the data"));
-  updater.scaler().restore(parse_json(saved.scaler, "the loss scaler's state"));
-  saved.data_fingerprint = state.data_fingerprint;
-  state = std::move(saved);
-  if (good) good = content();
-}
-
-// ---- evaluation ----
-
-std::vector<EvalReport> Trainer::Inside::evaluate(Split split) {
-  const Ema::Scope averaged(updater.ema());
-  auto reports = evaluate_lengths(*parts.task, *parts.model, evaluate_options(config, split));
-  for (auto& r : reports) r.step = state.step;
-  return reports;
-}
-
-std::set<Split> Trainer::Inside::judged_splits() const {
-  std::set<Split> splits{Split::validation};
-  if (best_by) splits.insert(best_by->split);
-  if (early_by) splits.insert(early_by->split);
-  std::erase_if(splits, [&](Split s) { return !parts.task->has(s); });
-  return splits;
-}
-
-// Takes the evaluation at the trained length into account; true when it is the best so far.
-bool Trainer::Inside::judge(EvalReport& report) {
-  if (early_by && report.split == early_by->split) {
-    const auto value = early_by->of(report.split, report.evaluation.metrics);
-    const bool improved =
-        value && (!state.early_best || early_by->better(*value, *state.early_best, config.train.early_stop->min_delta));
-    if (improved) state.early_best = value;
-    state.without_improvement = improved ? 0 : state.without_improvement + 1;
-  }
-  if (!best_by) return false;
-  const auto value = best_by->of(report.split, report.evaluation.metrics);
-  if (!value || (state.best && !best_by->better(*value, *state.best))) return false;
-  state.best = value;
-  state.best_step = state.step;
-  return report.best = best_is_new = true;
-}
-
-void Trainer::Inside::evaluate_now() {
-  for (const Split split : judged_splits()) {
-    auto reports = evaluate(split);
-    const auto trained = std::find_if(reports.begin(), reports.end(),
-                                      [&](const EvalReport& r) { return r.length == config.train.length; });
-    const auto served =
-        std::find_if(reports.begin(), reports.end(), [](const EvalReport& r) { return r.refused.empty(); });
-    if (const auto judged = trained != reports.end() ? trained : served; judged != reports.end()) judge(*judged);
-    for (const auto& r : reports) tell([&](Observer& o) { o.evaluated(r); });
-  }
-  state.evaluated = state.step;
-  saved_step = -1;  // a checkpoint of this step, from a stop before its evaluation, lacks the verdict
-}
-
-// ---- checkpoints ----
-
-void Trainer::Inside::save_now() {
-  if (!saver || saved_step == state.step) return;
-  const auto broken = first_nonfinite(weights_of(*parts.model));
-  require<NumericError>(!broken,
-                        "step {}: the weights {} are not finite, so no checkpoint is written; earlier ones are intact",
-                        state.step, broken.value_or(""));
-  CheckpointContent now = content();
-  if (good) good = now;
-  saver->save(state.step, std::move(now), std::exchange(best_is_new, false));
-  saved_step = state.step;
-}
-
-void Trainer::Inside::tell_saved(const std::vector<fs::path>& folders) {
-  for (const auto& folder : folders) {
-    last_checkpoint = folder;
-    tell([&](Observer& o) { o.saved(folder); });
-  }
-}
-
 // ---- the loop ----
 
 RunReport Trainer::Inside::run() {
@@ -366,8 +175,8 @@ RunReport Trainer::Inside::run() {
       return finish(RunReport::End::stopped_by_signal, began);
     }
     if (to_evaluate) evaluate_now();
-    if (last || no_longer_improves()) break;
-    if (state.step > 0 && (due(save_every) || best_is_new)) save_now();
+    if (last || judge.no_longer_improves(state)) break;
+    if (state.step > 0 && (due(save_every) || judge.new_best())) save_now();
     if (saver) tell_saved(saver->written());
     const StepReport report = step();
     tell([&](Observer& o) { o.stepped(report); });
@@ -390,7 +199,7 @@ RunReport Trainer::Inside::finish(RunReport::End end, TrainClock::time_point beg
   return report;
 }
 
-// ---- the outside ----
+// ---- what others see ----
 
 Trainer::Trainer(const RunConfig& config, TrainerParts parts)
     : inside_(std::make_unique<Inside>(config, std::move(parts))) {}

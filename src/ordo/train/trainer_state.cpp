@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Trainer's state: what a checkpoint holds, how it is restored, judged and saved.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "ordo/core/log.h"
+#include "ordo/train/evaluate.h"
+#include "ordo/train/inside.h"
+#include "ordo/train/weights.h"
+
+namespace ordo {
+
+// ---- state ----
+
+CheckpointContent Trainer::Inside::content() const {
+  TrainState now = state;
+  now.data = json_line(stream->state());
+  now.scaler = json_line(updater.scaler().state());
+  CheckpointContent all{.model = copies_of(weights_of(*parts.model)),
+                        .optimizer = copies_of(updater.optimizer().state()),
+                        .ema = {},
+                        .state = state_text(now),
+                        .config = resolved_yaml(config),
+                        .tokenizer = {}};
+  if (const Ema* ema = updater.ema()) all.ema = copies_of(ema->state());
+  if (parts.task->tokenizer() != nullptr)
+    all.tokenizer = [task = parts.task](const fs::path& folder) { task->tokenizer()->save(folder); };
+  return all;
+}
+
+void Trainer::Inside::load_weights(const CheckpointContent& from) {
+  load_into(from.model, weights_of(*parts.model), "the model's weights");
+  updater.optimizer().restore(from.optimizer);
+  Ema* ema = updater.ema();
+  if (ema != nullptr && from.ema.empty()) {
+    log::info("the checkpoint has no averaged weights (train.ema was 0): the average starts from its weights");
+    updater.restart_ema();
+  } else if (ema != nullptr) {
+    ema->restore(from.ema);
+  }
+}
+
+void Trainer::Inside::require_same_data(const TrainState& saved) const {
+  require<CheckpointError>(saved.tokenizer_fingerprint == state.tokenizer_fingerprint,
+                           "the checkpoint was trained with another tokenizer ({}, now {}): its token ids mean "
+                           "something else. Start a new run",
+                           saved.tokenizer_fingerprint, state.tokenizer_fingerprint);
+  if (saved.data_fingerprint == state.data_fingerprint) return;
+  require<CheckpointError>(parts.force,
+                           "the training data is not what the checkpoint was trained on ({}, now {}). Give the same "
+                           "data, start a new run, or "
+                           "go on with --force",
+                           saved.data_fingerprint, state.data_fingerprint);
+  log::warn("the training data is not what the checkpoint was trained on; going on with --force");
+}
+
+void Trainer::Inside::restore(const CheckpointContent& from, std::string_view what) {
+  TrainState saved = parse_state(from.state, what);
+  require<ConfigError>(saved.step <= facts.steps,
+                       "train.steps ({}) lies before the checkpoint's step ({}): raise train.steps, or start a new run",
+                       facts.steps, saved.step);
+  require_same_data(saved);
+  load_weights(from);
+  stream->restore(parse_json(saved.data, "the place in the data"));
+  updater.scaler().restore(parse_json(saved.scaler, "the loss scaler's state"));
+  saved.data_fingerprint = state.data_fingerprint;
+  state = std::move(saved);
+  if (good) good = content();
+}
+
+// ---- evaluation ----
+
+std::vector<EvalReport> Trainer::Inside::evaluate(Split split) {
+  const Ema::Scope averaged(updater.ema());
+  auto reports = evaluate_lengths(*parts.task, *parts.model, evaluate_options(config, split));
+  for (auto& r : reports) r.step = state.step;
+  return reports;
+}
+
+void Trainer::Inside::evaluate_now() {
+  for (const Split split : judge.splits()) {
+    if (!parts.task->has(split)) continue;
+    auto reports = evaluate(split);
+    const auto trained = std::find_if(reports.begin(), reports.end(),
+                                      [&](const EvalReport& r) { return r.length == config.train.length; });
+    const auto served =
+        std::find_if(reports.begin(), reports.end(), [](const EvalReport& r) { return r.refused.empty(); });
+    if (const auto judged = trained != reports.end() ? trained : served; judged != reports.end())
+      judge.judge(*judged, state);
+    for (const auto& r : reports) tell([&](Observer& o) { o.evaluated(r); });
+  }
+  state.evaluated = state.step;
+  saved_step = -1;  // a checkpoint of this step, from a stop before its evaluation, lacks the verdict
+}
+
+// ---- checkpoints ----
+
+void Trainer::Inside::save_now() {
+  if (!saver || saved_step == state.step) return;
+  const auto broken = first_nonfinite(weights_of(*parts.model));
+  require<NumericError>(!broken,
+                        "step {}: the weights {} are not finite, so no checkpoint is written; earlier ones are intact",
+                        state.step, broken.value_or(""));
+  CheckpointContent now = content();
+  if (good) good = now;
+  saver->save(state.step, std::move(now), judge.take_new_best());
+  saved_step = state.step;
+}
+
+void Trainer::Inside::tell_saved(const std::vector<fs::path>& folders) {
+  for (const auto& folder : folders) {
+    last_checkpoint = folder;
+    tell([&](Observer& o) { o.saved(folder); });
+  }
+}
+
+void Trainer::Inside::roll_back(const std::string& why) {
+  ORDO_ASSERT(good.has_value());
+  const TrainState then = parse_state(good->state, "the state kept for a rollback");
+  load_weights(*good);
+  updater.scaler().restore(parse_json(then.scaler, "the scaler kept for a rollback"));
+  state.updates = then.updates;
+  log::warn("{}; weights, optimiser and averages are those of step {} again, and the run goes on past this batch", why,
+            then.step);
+}
+
+}  // namespace ordo
