@@ -26,24 +26,29 @@ constexpr std::string_view kStepPrefix = "step-", kTemporaryMark = ".tmp-";
 // ".step-00002000.tmp-4711": what process 4711 is writing or deleting.
 fs::path temporary_folder(const fs::path& run, int64_t step) { return run / fmt::format(".{}{}{}", checkpoint_name(step), kTemporaryMark, ::getpid()); }
 
-// The process that a temporary folder belongs to; nothing when it is none.
+// The process that made a temporary file (".last.tmp-4711-0") or folder; nothing when it is none.
 std::optional<pid_t> owner_of(std::string_view name) {
-  if (!name.starts_with("." + std::string(kStepPrefix))) return std::nullopt;
-  const auto mark = name.find(kTemporaryMark);
-  if (mark == std::string_view::npos || !checkpoint_step(name.substr(1, mark - 1))) return std::nullopt;
+  const auto mark = name.rfind(kTemporaryMark);
+  if (!name.starts_with('.') || mark == std::string_view::npos) return std::nullopt;
   const std::string_view digits = name.substr(mark + kTemporaryMark.size());
   pid_t owner = 0;
   const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), owner);
-  return problem == std::errc() && end == digits.data() + digits.size() && owner > 0 ? std::optional(owner) : std::nullopt;
+  const bool whole = end == digits.data() + digits.size() || *end == '-';
+  return problem == std::errc() && whole && owner > 0 ? std::optional(owner) : std::nullopt;
 }
 
-// What processes that died left behind. This one's own are leftovers too: it writes one checkpoint of a run at a time.
-void remove_leftovers(const fs::path& run) {
+bool is_leftover(const fs::directory_entry& entry, int64_t step) {
+  const auto owner = owner_of(entry.path().filename().string());
+  if (!owner) return false;
+  if (*owner != ::getpid()) return ::kill(*owner, 0) != 0 && errno == ESRCH;
+  return entry.path().filename() == temporary_folder({}, step);   // of an earlier process of the same number
+}
+
+// What processes that died while writing left behind.
+void remove_leftovers(const fs::path& run, int64_t step) {
   std::vector<fs::path> leftovers;
-  for (const fs::directory_entry& entry : fs::directory_iterator(run)) {
-    const auto owner = owner_of(entry.path().filename().string());
-    if (owner && (*owner == ::getpid() || (::kill(*owner, 0) != 0 && errno == ESRCH))) leftovers.push_back(entry.path());
-  }
+  for (const fs::directory_entry& entry : fs::directory_iterator(run))
+    if (is_leftover(entry, step)) leftovers.push_back(entry.path());
   for (const fs::path& leftover : leftovers) fs::remove_all(leftover);
 }
 
@@ -163,7 +168,7 @@ std::optional<int64_t> checkpoint_step(std::string_view name) {
 fs::path write_checkpoint(const fs::path& run, int64_t step, const CheckpointContent& content) {
   return with_checkpoint_errors([&] {
     fs::create_directories(run);
-    remove_leftovers(run);
+    remove_leftovers(run, step);
     const fs::path folder = run / checkpoint_name(step);
     const TemporaryFolder temporary(temporary_folder(run, step));
     write_files(temporary.path(), step, content);
