@@ -111,7 +111,7 @@ TEST_CASE("yaml: twelve bombs are refused in words", "[unit]") {
   std::string indents;
   for (int i = 0; i < 120; ++i) indents += std::string(static_cast<size_t>(i), ' ') + "a:\n";
   const std::vector<std::string> bombs{alias_bomb(9, 10, "[1]"),
-                                       alias_bomb(40, 2, "x"),
+                                       alias_bomb(1, 2000, "[" + repeated("1, ", 99) + "1]"),
                                        alias_bomb(3, 100, "[a, b]"),
                                        alias_bomb(5, 20, "{k: v}"),
                                        "name: " + repeated("[", 101) + repeated("]", 101),

@@ -7,6 +7,15 @@ namespace ordo::sample {
 
 namespace {
 
+struct Defaults {
+  std::vector<Choice<Position>> position{Choice<Position>("rope")};
+  Quantity steps{7, ""};
+};
+void fields(Fields& f, Defaults& c) {
+  f("position", c.position, "where tokens stand");
+  f("steps", c.steps, "how long", kHorizonUnits);
+}
+
 struct Wrong {
   const char* claim;
   const char* text;
@@ -260,6 +269,23 @@ TEST_CASE("reader: whole numbers may be written with exponent or point when they
   CHECK(heads("1.5e1") == 15);
   CHECK(heads("9223372036854775807") == INT64_MAX);
   CHECK(heads("9007199254740993.0") == 9007199254740993);  // not a double
+}
+
+TEST_CASE("reader: one value alone goes on from a default that is a list of one, a list starts afresh", "[unit]") {
+  const auto read = [](const std::string& text) {
+    Defaults defaults;
+    load_config_text(text, walk_of(defaults), {});
+    return defaults;
+  };
+  CHECK(read("position: {theta: 3}").position[0].as<Rope::Config>().theta == 3.0);
+  CHECK(read("").position[0].as<Rope::Config>().theta == 10000.0);
+  CHECK_THROWS_WITH(read("position: [{theta: 3}]"), Catch::Contains("missing key 'position.0.kind'"));
+}
+
+TEST_CASE("reader: a default amount without a unit gets the first one", "[unit]") {
+  Defaults defaults;
+  load_config_text("", walk_of(defaults), {});
+  CHECK(defaults.steps == Quantity{7, "steps"});
 }
 
 TEST_CASE("reader: where a list is due, one bare value is a list of one", "[unit]") {

@@ -92,6 +92,7 @@ TEST_CASE("dump: text is in quotes only where it must be", "[unit]") {
   CHECK(yaml_inline("5 epochs") == "5 epochs");
   CHECK(yaml_inline("日本 語") == "日本 語");
   CHECK(yaml_inline("no") == "'no'");
+  CHECK(yaml_inline(".nan") == "'.nan'");
   CHECK(yaml_inline("it's: x") == "'it''s: x'");
   CHECK(yaml_inline("a\nb") == "\"a\\nb\"");
 }

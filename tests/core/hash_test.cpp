@@ -39,6 +39,16 @@ TEST_CASE("hash: numbers below a limit are all reached, about equally often", "[
   CHECK_THROWS_AS(sequence.below(0), Error);
 }
 
+TEST_CASE("hash: draws that would favour small results are drawn again", "[unit]") {
+  constexpr uint64_t kLimit = (uint64_t{1} << 63) + 1, kUneven = (uint64_t{1} << 63) - 1;  // 2^64 mod the limit
+  KeyedSequence sequence(4), plain(4);
+  for (int i = 0; i < 50; ++i) {
+    uint64_t draw = plain.next();
+    while (draw < kUneven) draw = plain.next();
+    CHECK(sequence.below(kLimit) == draw % kLimit);
+  }
+}
+
 TEST_CASE("hash: a sequence depends on its key alone", "[unit]") {
   KeyedSequence a(5), b(5), c(6);
   const uint64_t first = a.next();

@@ -27,6 +27,7 @@ TEST_CASE("text: the nearest name is found through slips of the fingers and habi
   CHECK(nearest("optimizer", names) == "");
   CHECK(nearest("", names) == "");
   CHECK(nearest("x", names) == "");
+  CHECK(nearest("x", std::vector<std::string>{"y"}) == "");
 }
 
 TEST_CASE("text: a number is the shortest text that reads back to it", "[unit]") {

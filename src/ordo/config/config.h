@@ -57,7 +57,7 @@ struct LoadOptions {
   std::string name;                            // shown in place of the path when the text has no file
 };
 
-// Reads YAML (with `include:`), applies overrides, fills the struct, runs `check` (relations between options), and throws
+// Reads YAML (with `include:`), applies overrides, fills the struct, runs `check` (relations between options; only when each is sound by itself), and throws
 // ConfigError with every problem found. The second form reads a text instead of a file. Returns where each given value came from.
 using Sources = std::map<std::string, Source>;
 Sources load_config(const std::filesystem::path& file, const Walk& walk, const LoadOptions& options,

@@ -115,7 +115,6 @@ class TreeLoader {
     if (++files_ > kMostFiles) return failed(name, fmt::format("more than {} files are included", kMostFiles), "");
     try {
       const Node tree = file(path);
-      if (broken_) return;
       if (tree.kind != Node::Kind::map && tree.kind != Node::Kind::null)
         return failed(name, fmt::format("{} is no map of keys", path.string()), "");
       if (tree.kind == Node::Kind::map) merge(base, tree);

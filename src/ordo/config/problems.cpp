@@ -89,10 +89,10 @@ struct Problems::Places {
     if (text == texts.end() || number < 1 || static_cast<size_t>(number) > text->second.lines.size()) return nullptr;
     return &text->second.lines[static_cast<size_t>(number) - 1];
   }
-  // Files in the order they were read, then lines and columns; the command line comes last.
-  std::tuple<bool, size_t, int, int> order(const Source& source) const {
+  // Files in the order they were read (the command line is last), then lines and columns.
+  std::tuple<size_t, int, int> order(const Source& source) const {
     const auto text = texts.find(source.file);
-    return {source.line == 0, text == texts.end() ? texts.size() : text->second.rank, source.line, source.column};
+    return {text == texts.end() ? texts.size() : text->second.rank, source.line, source.column};
   }
 };
 
