@@ -7,6 +7,8 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
 
+#include <limits>
+
 #include "attention/kernel_case.h"
 #include "ordo/attention/cpu_strips.h"
 

@@ -10,8 +10,8 @@
 namespace ordo {
 
 namespace {
-// In the order of preference. On the CPU `tiled` is at least as fast as LibTorch's own, from one query to many and for
-// training 1.2 to 1.7 times (tests/bench/attention_bench.cpp).
+// In the order of preference. On the CPU `tiled` is as fast as LibTorch's own, from one query to many, and for causal
+// training 1.3 to 1.7 times as fast (tests/bench/attention_bench.cpp).
 std::vector<std::string_view> preference(const AttentionCall& call) {
   if (call.q.device().is_cpu()) return {"tiled", "sdpa", "eager"};
   return {"flash", "sdpa", "tiled", "eager"};

@@ -8,6 +8,8 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
+#include <type_traits>
+#include <vector>
 
 #include "ordo/attention/products.h"
 #include "ordo/attention/row_spans.h"

@@ -4,6 +4,7 @@
 #include <ATen/TensorOperators.h>
 
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 
 namespace ordo {
