@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A catalogue: the only list of the kinds of one thing (position encodings, kernels, optimisers, …), each with its settings and how to build it.
+// A catalogue: the only list of the kinds of one thing (position encodings, kernels, optimisers, …), each with its
+// settings and how to build it.
 #pragma once
 #include <functional>
 #include <memory>
@@ -16,7 +17,8 @@ namespace ordo {
 // Throws ConfigError: "unknown <what> 'rpoe' …", the nearest name and all names.
 [[noreturn]] void unknown_kind(std::string_view what, std::string_view kind, const Kinds& kinds);
 
-// What a constructor refused, with the place of its choice in the config before it ("lm.yaml:9:3: "); as it is when there is none, or one already.
+// What a constructor refused, with the place of its choice in the config before it ("lm.yaml:9:3: "); as it is when
+// there is none, or one already.
 [[noreturn]] void refused_at(const Source& place, const ConfigError& refusal);
 
 template <class Base, class Facts>
@@ -25,7 +27,8 @@ struct Entry {
   std::function<std::shared_ptr<Base>(const void* config, const Facts&)> build;
 };
 
-// Asks of T: `struct Config` with `fields()`, `static constexpr std::string_view kKind, kSummary`, a constructor T(const Config&, const Facts&).
+// Asks of T: `struct Config` with `fields()`, `static constexpr std::string_view kKind, kSummary`, a constructor
+// T(const Config&, const Facts&).
 template <class T, class Base, class Facts>
 Entry<Base, Facts> entry() {
   using Config = typename T::Config;
@@ -59,7 +62,9 @@ class Catalog {
     }
   }
   // The kind with all its defaults.
-  std::shared_ptr<Base> build(std::string_view kind, const Facts& facts) const { return build(Choice<Base>(kind), facts); }
+  std::shared_ptr<Base> build(std::string_view kind, const Facts& facts) const {
+    return build(Choice<Base>(kind), facts);
+  }
 
  private:
   std::string_view what_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Ordo throws. A message says what was expected, what was found, where, and what to do. The class decides the exit code.
+// What Ordo throws. A message says what was expected, what was found, where, and what to do. The class decides the exit
+// code.
 #pragma once
 #include <fmt/core.h>
 

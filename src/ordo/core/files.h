@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are whole or not there at all, and memory-mapped reading. Every failure is an Error (of class E where given) that names the path and the reason.
+// Files that are whole or not there at all, and memory-mapped reading. Every failure is an Error (of class E where
+// given) that names the path and the reason.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,12 +15,13 @@ namespace ordo {
 
 namespace fs = std::filesystem;
 
-std::string read_file(const fs::path& path);                               // throws DataError: missing, a folder, unreadable
-void write_file(const fs::path& path, std::string_view content);           // written beside, flushed to disk, renamed into place
-void append_line(const fs::path& path, std::string_view line);             // adds "line\n" with one write call; creates the file
-void sync_folder(const fs::path& folder);                                  // makes renames in it durable
+std::string read_file(const fs::path& path);                      // throws DataError: missing, a folder, unreadable
+void write_file(const fs::path& path, std::string_view content);  // written beside, flushed to disk, renamed into place
+void append_line(const fs::path& path, std::string_view line);    // adds "line\n" with one write call; creates the file
+void sync_folder(const fs::path& folder);                         // makes renames in it durable
 
-// A file being written: chunks go to disk as they come; finish() flushes and closes. Destroyed without finish(), it removes what it wrote.
+// A file being written: chunks go to disk as they come; finish() flushes and closes. Destroyed without finish(), it
+// removes what it wrote.
 class FileWriter {
  public:
   explicit FileWriter(fs::path path);
@@ -27,7 +29,7 @@ class FileWriter {
   FileWriter(const FileWriter&) = delete;
   FileWriter& operator=(const FileWriter&) = delete;
   void write(const void* data, size_t size);
-  void finish();                                                           // fsync and close
+  void finish();  // fsync and close
 
  private:
   fs::path path_;
@@ -51,7 +53,8 @@ class MappedFile {
   size_t size_ = 0;
 };
 
-// Holds <folder>/lock while it lives (flock: a dead process never keeps it). Throws CheckpointError that names the holder's pid and host.
+// Holds <folder>/lock while it lives (flock: a dead process never keeps it). Throws CheckpointError that names the
+// holder's pid and host.
 class FolderLock {
  public:
   explicit FolderLock(const fs::path& folder);

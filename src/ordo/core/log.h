@@ -11,14 +11,15 @@ namespace ordo::log {
 
 enum class Level { debug, info, warning, error };
 
-void set_level(Level least);                         // least level shown on stderr; default info
-void to_file(const std::filesystem::path& path);     // also append everything from debug up, with time stamps, to this file; empty: stop doing so
+void set_level(Level least);  // least level shown on stderr; default info
+void to_file(const std::filesystem::path&
+                 path);  // also append everything from debug up, with time stamps, to this file; empty: stop doing so
 void write(Level level, std::string_view message);
 
-// The line under the log that is redrawn in place on a terminal ("step 120/2000 …"). Off a terminal, with NO_COLOR's friends
-// (TERM=dumb) or when stderr is a file, it is printed as an ordinary line now and then. Empty text removes it.
+// The line under the log that is redrawn in place on a terminal ("step 120/2000 …"). Off a terminal, with NO_COLOR's
+// friends (TERM=dumb) or when stderr is a file, it is printed as an ordinary line now and then. Empty text removes it.
 void progress(std::string_view text);
-bool on_terminal();                                  // stderr is a terminal that takes control characters
+bool on_terminal();  // stderr is a terminal that takes control characters
 
 template <class... Args>
 void debug(fmt::format_string<Args...> format, Args&&... args) {
