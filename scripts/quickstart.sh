@@ -14,6 +14,8 @@ esac
 
 set_up
 build ordo
+# Waiting threads sleep instead of spinning: what else runs on this machine then hardly slows the training down.
+export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-passive}"
 
 runs="$ORDO_ROOT/runs/quickstart"
 for kind in none rope; do

@@ -32,7 +32,9 @@ struct BenchOptions {
   bool profile = false;
 };
 
-double wall_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 double processor_seconds() {
   timespec used{};
@@ -55,8 +57,10 @@ double rounded(double value, int digits) {
 class Bench {
  public:
   Bench(const BenchOptions& options) : options_(options) {
-    const BenchSettings settings{.name = options.name.value_or(""), .batch = options.batch > 0 ? std::optional(options.batch) : std::nullopt,
-                                 .precision = options.dtype, .seed = static_cast<uint64_t>(options.seed)};
+    const BenchSettings settings{.name = options.name.value_or(""),
+                                 .batch = options.batch > 0 ? std::optional(options.batch) : std::nullopt,
+                                 .precision = options.dtype,
+                                 .seed = static_cast<uint64_t>(options.seed)};
     config_ = options.name ? bench_config(settings) : load_subject(*options.file, options.overrides).config;
     if (!options.name && options.batch > 0) config_.train.batch_size = options.batch;
     const c10::Device device = open_device(config_.device);
@@ -64,7 +68,8 @@ class Bench {
     Assembly parts;
     if (options.name) {
       parts.task = bench_task(settings, config_);
-      parts.model = models().build(config_.model, parts.task->complete({.max_length = config_.train.length, .seed = config_.seed()}));
+      parts.model = models().build(config_.model,
+                                   parts.task->complete({.max_length = config_.train.length, .seed = config_.seed()}));
       fill_bench_weights(*parts.model, settings);
       parts.model->to(device);
       flops_ = bench_flops(settings, config_);
@@ -74,7 +79,8 @@ class Bench {
       flops_ = 3.0 * parts.model->cost(config_.train.length).flops_per_token * static_cast<double>(tokens);
     }
     for (const auto& parameter : parameters_of(*parts.model)) parameters_ += parameter.value.numel();
-    trainer_ = std::make_unique<Trainer>(config_, TrainerParts{.task = parts.task, .model = parts.model, .device = device});
+    trainer_ =
+        std::make_unique<Trainer>(config_, TrainerParts{.task = parts.task, .model = parts.model, .device = device});
     const double start = wall_seconds();
     for (int64_t i = 0; i < options.warmup; ++i) step();
     warmup_ = wall_seconds() - start;
@@ -94,12 +100,27 @@ class Bench {
     for (const double t : times) seconds += t;
     std::nth_element(times.begin(), times.begin() + options_.steps / 2, times.end());
     const double flops = flops_ * static_cast<double>(options_.steps);
-    return {{"bench", "train"}, {"impl", "ordo"}, {"case", options_.name.value_or(config_.name)}, {"dtype", precision_name()}, {"threads", at::get_num_threads()},
-            {"params", parameters_}, {"block", index}, {"steps", options_.steps}, {"tokens", tokens_ - tokens_before}, {"sec", rounded(seconds, 5)},
-            {"cpu_s", rounded(used, 5)}, {"tok_s", rounded(static_cast<double>(tokens_ - tokens_before) / seconds, 1)},
-            {"step_ms", rounded(1e3 * times[static_cast<size_t>(options_.steps / 2)], 3)}, {"flops_step", flops_}, {"gflops", rounded(flops / seconds / 1e9, 1)},
-            {"gflops_cpu", rounded(flops / used / 1e9, 1)}, {"loss", rounded(loss_, 6)}, {"loss_at", loss_at_}, {"done", done_},
-            {"warmup_s", rounded(warmup_, 2)}, {"peak_rss_mb", rounded(peak_resident_megabytes(), 1)}};
+    return {{"bench", "train"},
+            {"impl", "ordo"},
+            {"case", options_.name.value_or(config_.name)},
+            {"dtype", precision_name()},
+            {"threads", at::get_num_threads()},
+            {"params", parameters_},
+            {"block", index},
+            {"steps", options_.steps},
+            {"tokens", tokens_ - tokens_before},
+            {"sec", rounded(seconds, 5)},
+            {"cpu_s", rounded(used, 5)},
+            {"tok_s", rounded(static_cast<double>(tokens_ - tokens_before) / seconds, 1)},
+            {"step_ms", rounded(1e3 * times[static_cast<size_t>(options_.steps / 2)], 3)},
+            {"flops_step", flops_},
+            {"gflops", rounded(flops / seconds / 1e9, 1)},
+            {"gflops_cpu", rounded(flops / used / 1e9, 1)},
+            {"loss", rounded(loss_, 6)},
+            {"loss_at", loss_at_},
+            {"done", done_},
+            {"warmup_s", rounded(warmup_, 2)},
+            {"peak_rss_mb", rounded(peak_resident_megabytes(), 1)}};
   }
 
   Json profile() {
@@ -111,7 +132,9 @@ class Bench {
 
  private:
   std::string precision_name() const {
-    return config_.train.precision == Precision::bf16 ? "bf16" : config_.train.precision == Precision::fp16 ? "fp16" : "fp32";
+    return config_.train.precision == Precision::bf16   ? "bf16"
+           : config_.train.precision == Precision::fp16 ? "fp16"
+                                                        : "fp32";
   }
   void step() {
     const StepReport report = trainer_->step();
@@ -139,7 +162,8 @@ void run_blocks(Bench& bench, int64_t blocks) {
   }
   print(json_line({{"ready", true}}) + "\n");
   int64_t index = 0;
-  for (std::string line; output_open() && std::getline(std::cin, line) && line != "stop";) print(json_line(bench.block(index++)) + "\n");
+  for (std::string line; output_open() && std::getline(std::cin, line) && line != "stop";)
+    print(json_line(bench.block(index++)) + "\n");
 }
 
 }  // namespace
@@ -149,7 +173,9 @@ int bench(const Words& words) {
   std::string file;
   Options options("bench", "Measure the training step: one JSON line a block.");
   options.positional("CONFIG", file, "a config, measured on its own data; or --case", false);
-  options.text("--case", o.name, "NAME", "one of " + join(bench_case_names(), ", ") + ": fixed weights and tokens, comparable with other programs");
+  options.text(
+      "--case", o.name, "NAME",
+      "one of " + join(bench_case_names(), ", ") + ": fixed weights and tokens, comparable with other programs");
   options.integer("--batch", o.batch, "rows of a batch (the case's or the config's own)", 1, 1 << 20);
   options.integer("--threads", o.threads, "threads (all cores, or OMP_NUM_THREADS)", 1, 1024);
   options.integer("--warmup", o.warmup, "steps before the first block (3)", 0, 1 << 20);
@@ -163,7 +189,8 @@ int bench(const Words& words) {
 
   require<ConfigError>(file.empty() == o.name.has_value(), "give either a CONFIG or --case NAME");
   require<ConfigError>(!o.name || o.overrides.empty(), "a case is fixed: overrides go with a CONFIG");
-  require<ConfigError>(o.name || !options.given("--dtype"), "--dtype belongs to a case; in a config it is train.precision");
+  require<ConfigError>(o.name || !options.given("--dtype"),
+                       "--dtype belongs to a case; in a config it is train.precision");
   if (!file.empty()) o.file = file;
   Bench bench(o);
   run_blocks(bench, o.blocks);

@@ -21,8 +21,8 @@ namespace {
 struct CaseShape {
   std::string_view name;
   int64_t layers, heads, kv_heads, dim, hidden, length, batch, vocab;
-  std::string_view position;                     // as YAML
-  bool llama = false;                            // RMSNorm, SwiGLU, an untied head
+  std::string_view position;  // as YAML
+  bool llama = false;         // RMSNorm, SwiGLU, an untied head
 };
 constexpr std::string_view kLearned = "learned", kAlibi = "alibi", kRope = "rope";
 constexpr CaseShape kShapes[] = {
@@ -38,7 +38,8 @@ const CaseShape& find_shape(const std::string& name) {
     if (shape.name == name) return shape;
   const Words names = bench_case_names();
   const std::string near = nearest(name, names);
-  throw ConfigError(fmt::format("unknown case '{}'{}; there are {}", name, near.empty() ? "" : fmt::format(": did you mean '{}'?", near), join(names, ", ")));
+  throw ConfigError(fmt::format("unknown case '{}'{}; there are {}", name,
+                                near.empty() ? "" : fmt::format(": did you mean '{}'?", near), join(names, ", ")));
 }
 
 constexpr std::string_view kConfig = R"(
@@ -98,7 +99,9 @@ class FixedTask final : public Task {
     facts.vocab_size = vocab_;
     return facts;
   }
-  std::unique_ptr<BatchStream> open(const StreamOptions&) const override { return std::make_unique<FixedStream>(batches_); }
+  std::unique_ptr<BatchStream> open(const StreamOptions&) const override {
+    return std::make_unique<FixedStream>(batches_);
+  }
   bool has(Split split) const override { return split == Split::train; }
   Loss loss(Model& model, const Batch& batch, const LossOptions& options) const override {
     const Tensor hidden = model.forward({.ids = batch.ids, .at = batch.at, .mask = batch.mask, .draw = batch.draw});
@@ -119,8 +122,11 @@ Words declaration_order(const CaseShape& shape) {
   Words names{"embedding.weight"};
   if (shape.position == kLearned) names.emplace_back("decoder.position.weight");
   for (int64_t layer = 0; layer < shape.layers; ++layer) {
-    const auto of_block = [&](std::string_view leaf) { names.push_back(fmt::format("decoder.blocks.{}.{}.weight", layer, leaf)); };
-    for (const auto* leaf : {"norm1", "attention.q", "attention.k", "attention.v", "attention.o", "norm2"}) of_block(leaf);
+    const auto of_block = [&](std::string_view leaf) {
+      names.push_back(fmt::format("decoder.blocks.{}.{}.weight", layer, leaf));
+    };
+    for (const auto* leaf : {"norm1", "attention.q", "attention.k", "attention.v", "attention.o", "norm2"})
+      of_block(leaf);
     if (shape.llama) of_block("feed_forward.gate");
     for (const auto* leaf : {"feed_forward.up", "feed_forward.down"}) of_block(leaf);
   }
@@ -132,7 +138,8 @@ Words declaration_order(const CaseShape& shape) {
 // In the arithmetic of the peers, to the bit: fp32 steps in this order.
 void fill_uniform(std::span<float> values, uint64_t first, uint64_t seed, float scale) {
   constexpr float kStep = 2.0F / (1 << 24);
-  for (size_t i = 0; i < values.size(); ++i) values[i] = (static_cast<float>(bench_number(first + i, seed) >> 40) * kStep - 1.0F) * scale;
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = (static_cast<float>(bench_number(first + i, seed) >> 40) * kStep - 1.0F) * scale;
 }
 
 }  // namespace
@@ -152,22 +159,27 @@ Words bench_case_names() {
 
 RunConfig bench_config(const BenchSettings& settings) {
   const CaseShape& shape = find_shape(settings.name);
-  const std::string text = fmt::format(
-      kConfig, fmt::arg("dim", shape.dim), fmt::arg("layers", shape.layers), fmt::arg("heads", shape.heads), fmt::arg("kv_heads", shape.kv_heads),
-      fmt::arg("hidden", shape.hidden), fmt::arg("activation", shape.llama ? "silu" : "gelu"), fmt::arg("llama", shape.llama),
-      fmt::arg("norm", shape.llama ? "rms" : "layer"), fmt::arg("position", shape.position), fmt::arg("tied", !shape.llama),
-      fmt::arg("batch", settings.batch.value_or(shape.batch)), fmt::arg("length", shape.length), fmt::arg("precision", settings.precision));
+  const std::string text =
+      fmt::format(kConfig, fmt::arg("dim", shape.dim), fmt::arg("layers", shape.layers), fmt::arg("heads", shape.heads),
+                  fmt::arg("kv_heads", shape.kv_heads), fmt::arg("hidden", shape.hidden),
+                  fmt::arg("activation", shape.llama ? "silu" : "gelu"), fmt::arg("llama", shape.llama),
+                  fmt::arg("norm", shape.llama ? "rms" : "layer"), fmt::arg("position", shape.position),
+                  fmt::arg("tied", !shape.llama), fmt::arg("batch", settings.batch.value_or(shape.batch)),
+                  fmt::arg("length", shape.length), fmt::arg("precision", settings.precision));
   return load_run_config_text(text, "bench case " + settings.name, {}).config;
 }
 
 std::shared_ptr<Task> bench_task(const BenchSettings& settings, const RunConfig& config) {
   const CaseShape& shape = find_shape(settings.name);
-  constexpr uint64_t kDataSeed = 7;                // the peers' data seed is this much above their weights'
+  constexpr uint64_t kDataSeed = 7;  // the peers' data seed is this much above their weights'
   const int64_t B = config.train.batch_size, L = config.train.length, row = L + 1;
   const auto tokens = token_stream(kBatches * B * row, shape.vocab, settings.seed + kDataSeed);
   std::vector<Batch> batches;
   for (int64_t n = 0; n < kBatches; ++n) {
-    Batch batch{.ids = at::empty({B, L}, at::kLong), .targets = at::empty({B, L}, at::kLong), .at = consecutive(0, L, at::kCPU), .weight = static_cast<double>(B * L)};
+    Batch batch{.ids = at::empty({B, L}, at::kLong),
+                .targets = at::empty({B, L}, at::kLong),
+                .at = consecutive(0, L, at::kCPU),
+                .weight = static_cast<double>(B * L)};
     for (int64_t b = 0; b < B; ++b) {
       const int64_t* from = tokens.data() + (n * B + b) * row;
       std::copy_n(from, L, batch.ids.mutable_data_ptr<int64_t>() + b * L);
@@ -190,23 +202,29 @@ void fill_bench_weights(Model& model, const BenchSettings& settings) {
     const Tensor* parameter = parameters.find(name);
     require(parameter != nullptr, "bench: the model has no parameter '{}'", name);
     if (parameter->dim() < 2) {
-      parameter->fill_(1.0);                       // gains of norms; they use up their numbers too
+      parameter->fill_(1.0);  // gains of norms; they use up their numbers too
     } else {
       const Tensor values = at::empty(parameter->sizes(), at::kFloat);
-      fill_uniform({values.mutable_data_ptr<float>(), static_cast<size_t>(values.numel())}, first, settings.seed, scale);
+      fill_uniform({values.mutable_data_ptr<float>(), static_cast<size_t>(values.numel())}, first, settings.seed,
+                   scale);
       parameter->copy_(values);
     }
     first += static_cast<uint64_t>(parameter->numel());
   }
-  require(parameters.size() == declaration_order(shape).size(), "bench: the model has {} parameters, the case {}", parameters.size(), declaration_order(shape).size());
+  require(parameters.size() == declaration_order(shape).size(), "bench: the model has {} parameters, the case {}",
+          parameters.size(), declaration_order(shape).size());
 }
 
 double bench_flops(const BenchSettings& settings, const RunConfig& config) {
   const CaseShape& shape = find_shape(settings.name);
-  const auto d = static_cast<double>(shape.dim), L = static_cast<double>(shape.length), n = static_cast<double>(config.train.batch_size) * L;
-  const double projections = 2 * d * d + 2 * d * d * static_cast<double>(shape.kv_heads) / static_cast<double>(shape.heads);
+  const auto d = static_cast<double>(shape.dim), L = static_cast<double>(shape.length),
+             n = static_cast<double>(config.train.batch_size) * L;
+  const double projections =
+      2 * d * d + 2 * d * d * static_cast<double>(shape.kv_heads) / static_cast<double>(shape.heads);
   const double feed_forward = (shape.llama ? 3 : 2) * d * static_cast<double>(shape.hidden);
-  return 6 * n * (static_cast<double>(shape.layers) * (projections + feed_forward + L * d) + d * static_cast<double>(shape.vocab));
+  return 6 * n *
+         (static_cast<double>(shape.layers) * (projections + feed_forward + L * d) +
+          d * static_cast<double>(shape.vocab));
 }
 
 }  // namespace ordo::cli

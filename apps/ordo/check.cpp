@@ -28,7 +28,7 @@ std::string part_of(const std::string& parameter) {
     steps.push_back(number ? "*" : std::move(step));
     begin = end + 1;
   }
-  steps.pop_back();                                                        // weight, bias
+  steps.pop_back();  // weight, bias
   const auto star = std::find(steps.begin(), steps.end(), "*");
   if (star != steps.end() && steps.end() - star > 2) steps.erase(star + 2, steps.end());
   return join(steps, ".");
@@ -55,32 +55,41 @@ MemoryEstimate estimate_memory(const RunConfig& config, const Model& model, int6
   const OptimizerFacts facts{parameters_of(model)};
   for (const auto& parameter : facts.parameters) bytes.weights += static_cast<double>(parameter.value.nbytes());
   bytes.gradients = bytes.weights;
-  for (const auto& [name, tensor] : optimizers().build(config.train.optimizer, facts)->state()) bytes.optimizer += static_cast<double>(tensor.nbytes());
+  for (const auto& [name, tensor] : optimizers().build(config.train.optimizer, facts)->state())
+    bytes.optimizer += static_cast<double>(tensor.nbytes());
   if (config.train.ema > 0) bytes.ema = bytes.weights;
-  bytes.activations = model.cost(config.train.length).activation_bytes_per_token * static_cast<double>(rows * config.train.length);
+  bytes.activations =
+      model.cost(config.train.length).activation_bytes_per_token * static_cast<double>(rows * config.train.length);
   return bytes;
 }
 
 struct KernelChoice {
-  int64_t first = 0, last = 0;                                             // layers
+  int64_t first = 0, last = 0;  // layers
   std::string kernel;
   std::vector<std::pair<std::string, std::string>> refused;
   bool same_as(const KernelChoice& other) const { return kernel == other.kernel && refused == other.refused; }
 };
 
 // The attention call that a layer would make in training, on zeros: kernels look at shapes, types and forms only.
-AttentionCall training_call(const MultiHeadAttention& attention, PositionEncoding& position, int64_t length, c10::Device device) {
+AttentionCall training_call(const MultiHeadAttention& attention, PositionEncoding& position, int64_t length,
+                            c10::Device device) {
   const AttentionLayer& layer = attention.settings();
   const int64_t E = layer.config.head_dim;
   const auto grows = at::TensorOptions().device(device).requires_grad(true);
-  AttentionCall call{.q = at::zeros({1, layer.config.heads, length, E}, grows), .k = at::zeros({1, layer.config.kv_heads, length, E}, grows)};
+  AttentionCall call{.q = at::zeros({1, layer.config.heads, length, E}, grows),
+                     .k = at::zeros({1, layer.config.kv_heads, length, E}, grows)};
   call.v = call.k;
   call.mask = Mask{.causal = true, .window = layer.window};
   call.scale = layer.config.scale;
   call.dropout = layer.config.dropout;
   call.softcap = layer.config.softcap;
   const Positions at = consecutive(0, length, device);
-  AttentionPass pass{.layer = layer.layer, .q = at, .k = at, .scale = call.scale, .x = at::zeros({1, length, layer.dim}, grows), .mask = call.mask};
+  AttentionPass pass{.layer = layer.layer,
+                     .q = at,
+                     .k = at,
+                     .scale = call.scale,
+                     .x = at::zeros({1, length, layer.dim}, grows),
+                     .mask = call.mask};
   pass.kept = position.keep(pass.x, at, layer.layer);
   call.bias = position.scores(pass);
   call.value_term = position.values(pass);
@@ -103,8 +112,10 @@ std::vector<KernelChoice> kernel_choices(Model& model, int64_t length, c10::Devi
       choice.kernel = attention->settings().config.kernel.kind;
       if (const auto refusal = attention->kernel().refuses(call)) choice.refused = {{choice.kernel, *refusal}};
     }
-    if (!choices.empty() && choices.back().same_as(choice)) choices.back().last = layer;
-    else choices.push_back(std::move(choice));
+    if (!choices.empty() && choices.back().same_as(choice))
+      choices.back().last = layer;
+    else
+      choices.push_back(std::move(choice));
   }
   return choices;
 }
@@ -123,7 +134,10 @@ struct Findings {
 Findings look_at(const RunConfig& config, bool with_step) {
   const c10::Device device = open_device_quietly(config.device);
   Assembly parts = assemble(config, device, {});
-  Findings found{.device = device.str(), .data = parts.task->summary(), .parts = parameters_by_part(*parts.model), .rows = rows_of(config.train)};
+  Findings found{.device = device.str(),
+                 .data = parts.task->summary(),
+                 .parts = parameters_by_part(*parts.model),
+                 .rows = rows_of(config.train)};
   for (const auto& [part, count] : found.parts) found.parameters += count;
   found.cost = parts.model->cost(config.train.length);
   found.memory = estimate_memory(config, *parts.model, found.rows);
@@ -138,29 +152,46 @@ Json as_json(const Findings& found, const RunConfig& config) {
   for (const auto& choice : found.kernels) {
     Json refused = Json::object();
     for (const auto& [kind, why] : choice.refused) refused[kind] = why;
-    kernels.push_back({{"layers", {choice.first, choice.last}}, {"kernel", choice.kernel}, {"refused", std::move(refused)}});
+    kernels.push_back(
+        {{"layers", {choice.first, choice.last}}, {"kernel", choice.kernel}, {"refused", std::move(refused)}});
   }
   const auto& m = found.memory;
-  Json document{{"name", config.name}, {"device", found.device}, {"parameters", found.parameters}, {"parameters_by_part", std::move(parts)},
-                {"flops_per_token", {{"forward", found.cost.flops_per_token}, {"training", 3 * found.cost.flops_per_token}}},
-                {"memory", {{"weights", m.weights}, {"gradients", m.gradients}, {"optimizer", m.optimizer}, {"ema", m.ema}, {"activations", m.activations}, {"total", m.total()}}},
-                {"kernels", std::move(kernels)}, {"data", found.data}};
+  Json document{
+      {"name", config.name},
+      {"device", found.device},
+      {"parameters", found.parameters},
+      {"parameters_by_part", std::move(parts)},
+      {"flops_per_token", {{"forward", found.cost.flops_per_token}, {"training", 3 * found.cost.flops_per_token}}},
+      {"memory",
+       {{"weights", m.weights},
+        {"gradients", m.gradients},
+        {"optimizer", m.optimizer},
+        {"ema", m.ema},
+        {"activations", m.activations},
+        {"total", m.total()}}},
+      {"kernels", std::move(kernels)},
+      {"data", found.data}};
   if (found.step)
-    document["step"] = {{"loss", found.step->loss}, {"grad_norm", found.step->grad_norm}, {"seconds", found.step->seconds}, {"peak_memory", found.step->peak_memory}};
+    document["step"] = {{"loss", found.step->loss},
+                        {"grad_norm", found.step->grad_norm},
+                        {"seconds", found.step->seconds},
+                        {"peak_memory", found.step->peak_memory}};
   return document;
 }
 
 void print_parameters(const Findings& found) {
   Table table({"part", "parameters", "share"});
   for (const auto& [part, count] : found.parts)
-    table.row({part, fmt::format("{}", count), fmt::format("{:.1f}%", 100.0 * static_cast<double>(count) / static_cast<double>(found.parameters))});
+    table.row({part, fmt::format("{}", count),
+               fmt::format("{:.1f}%", 100.0 * static_cast<double>(count) / static_cast<double>(found.parameters))});
   table.row({"all", fmt::format("{}", found.parameters), count_text(static_cast<double>(found.parameters))});
   print(table.text());
 }
 
 void print_kernels(const Findings& found) {
   for (const auto& choice : found.kernels) {
-    const std::string layers = choice.first == choice.last ? fmt::format("layer {}", choice.first) : fmt::format("layers {}-{}", choice.first, choice.last);
+    const std::string layers = choice.first == choice.last ? fmt::format("layer {}", choice.first)
+                                                           : fmt::format("layers {}-{}", choice.first, choice.last);
     print(fmt::format("attention    {}: {}\n", layers, choice.kernel));
     for (const auto& [kind, why] : choice.refused) print(fmt::format("             {} refused: {}\n", kind, why));
   }
@@ -170,17 +201,21 @@ void print_findings(const Findings& found, const RunConfig& config) {
   const auto& m = found.memory;
   print(fmt::format("{}: {} on {}\n\n", config.name, config.model.kind, found.device));
   print_parameters(found);
-  print(fmt::format("\narithmetic   {} FLOPs a token forward, {} in training, at length {}\n", count_text(found.cost.flops_per_token),
-                    count_text(3 * found.cost.flops_per_token), config.train.length));
-  print(fmt::format("memory       weights {}, gradients {}, optimizer {}{}, activations about {} for {} rows of {}: {} in all\n", bytes_text(m.weights),
-                    bytes_text(m.gradients), bytes_text(m.optimizer), m.ema > 0 ? fmt::format(", averages {}", bytes_text(m.ema)) : "",
-                    bytes_text(m.activations), found.rows, config.train.length, bytes_text(m.total())));
+  print(fmt::format("\narithmetic   {} FLOPs a token forward, {} in training, at length {}\n",
+                    count_text(found.cost.flops_per_token), count_text(3 * found.cost.flops_per_token),
+                    config.train.length));
+  print(fmt::format(
+      "memory       weights {}, gradients {}, optimizer {}{}, activations about {} for {} rows of {}: {} in all\n",
+      bytes_text(m.weights), bytes_text(m.gradients), bytes_text(m.optimizer),
+      m.ema > 0 ? fmt::format(", averages {}", bytes_text(m.ema)) : "", bytes_text(m.activations), found.rows,
+      config.train.length, bytes_text(m.total())));
   print_kernels(found);
   for (const auto& line : found.data) print(fmt::format("data         {}\n", line));
   if (found.step)
-    print(fmt::format("one step     loss {:.4f}, gradient norm {:.3g}, {}, peak memory {}\n", found.step->loss, found.step->grad_norm,
-                      duration_text(found.step->seconds), bytes_text(found.step->peak_memory)));
-  print(found.step ? "the config holds: it was assembled and one step was made\n" : "the config holds: it was assembled (--step also makes one step)\n");
+    print(fmt::format("one step     loss {:.4f}, gradient norm {:.3g}, {}, peak memory {}\n", found.step->loss,
+                      found.step->grad_norm, duration_text(found.step->seconds), bytes_text(found.step->peak_memory)));
+  print(found.step ? "the config holds: it was assembled and one step was made\n"
+                   : "the config holds: it was assembled (--step also makes one step)\n");
 }
 
 }  // namespace
@@ -198,8 +233,10 @@ int check_config(const Words& words) {
 
   const RunConfig config = load_subject(file, overrides).config;
   const Findings found = look_at(config, step);
-  if (json) print_json(as_json(found, config));
-  else print_findings(found, config);
+  if (json)
+    print_json(as_json(found, config));
+  else
+    print_findings(found, config);
   return kDone;
 }
 

@@ -14,10 +14,10 @@ using Words = std::vector<std::string>;
 
 struct Command {
   std::string_view name, arguments, summary;
-  int (*run)(const Words& words);              // the words after the command's name; returns the exit code
+  int (*run)(const Words& words);  // the words after the command's name; returns the exit code
 };
-std::span<const Command> commands();           // commands.cpp: the only list
-const Command& find_command(const std::string& name);   // throws ConfigError with the nearest name
+std::span<const Command> commands();                   // commands.cpp: the only list
+const Command& find_command(const std::string& name);  // throws ConfigError with the nearest name
 
 // Each in a file of its name.
 int bench(const Words& words);
@@ -31,14 +31,14 @@ int list(const Words& words);
 int replay(const Words& words);
 int train(const Words& words);
 
-std::string overview();                        // what `ordo --help` prints
+std::string overview();  // what `ordo --help` prints
 
 // Standard output. A closed pipe is the reader's wish; a full disk is an Error, told at the end by finish_output().
 void print(std::string_view text);
-void print_json(const Json& document);         // one document and a line break
-bool output_open();                            // false once nothing more can be written
+void print_json(const Json& document);  // one document and a line break
+bool output_open();                     // false once nothing more can be written
 void finish_output();
 
-inline constexpr int kDone = 0, kStopped = 75, kInterrupted = 130;   // exit codes beside those of errors.h
+inline constexpr int kDone = 0, kStopped = 75, kInterrupted = 130;  // exit codes beside those of errors.h
 
 }  // namespace ordo::cli

@@ -17,7 +17,8 @@ std::span<const Command> commands() {
       {"train", "CONFIG", "train a model; goes on from the run folder's newest checkpoint", train},
       {"eval", "RUN…", "evaluate trained models over a whole split, at any lengths", eval},
       {"generate", "RUN", "continue a text", generate_text},
-      {"check", "CONFIG", "read and assemble a config without training: parameters, memory, kernels, data", check_config},
+      {"check", "CONFIG", "read and assemble a config without training: parameters, memory, kernels, data",
+       check_config},
       {"config", "show|schema|diff", "the resolved config, its JSON Schema, differences between two", config},
       {"list", "KINDS", "position encodings, kernels, models, tasks, … that a config may name", list},
       {"bench", "CONFIG", "measure training speed and memory", bench},
@@ -54,7 +55,7 @@ std::string overview() {
 }
 
 namespace {
-int output_error = 0;   // the first errno of stdout; said once, at the end
+int output_error = 0;  // the first errno of stdout; said once, at the end
 }
 
 void print(std::string_view text) {
@@ -69,7 +70,8 @@ bool output_open() { return output_error == 0; }
 void print_json(const Json& document) { print(json_text(document)); }
 
 void finish_output() {
-  if (output_error != 0 && output_error != EPIPE) throw Error(fmt::format("cannot write the results to standard output: {}", std::strerror(output_error)));
+  if (output_error != 0 && output_error != EPIPE)
+    throw Error(fmt::format("cannot write the results to standard output: {}", std::strerror(output_error)));
 }
 
 }  // namespace ordo::cli

@@ -23,8 +23,10 @@ int show(const Words& words) {
   options.overrides(overrides);
   if (!options.parse(words)) return kDone;
   LoadedConfig loaded = load_subject(subject, overrides);
-  if (json) print_json(dump_json(walk_of(loaded.config)));
-  else print(dump_yaml(walk_of(loaded.config), &loaded.sources));
+  if (json)
+    print_json(dump_json(walk_of(loaded.config)));
+  else
+    print(dump_yaml(walk_of(loaded.config), &loaded.sources));
   return kDone;
 }
 
@@ -75,7 +77,8 @@ int config(const Words& words) {
   };
   if (words.empty() || words[0] == "-h" || words[0] == "--help") {
     Table table({});
-    for (const auto& part : kParts) table.row({fmt::format("  ordo config {} {}", part.name, part.arguments), std::string(part.summary)});
+    for (const auto& part : kParts)
+      table.row({fmt::format("  ordo config {} {}", part.name, part.arguments), std::string(part.summary)});
     print("Configs as files.\n\n" + table.text());
     return kDone;
   }
@@ -85,8 +88,8 @@ int config(const Words& words) {
     names.emplace_back(part.name);
   }
   const std::string near = nearest(words[0], names);
-  throw ConfigError(fmt::format("unknown 'ordo config {}'{}; there are {}", words[0], near.empty() ? "" : fmt::format(": did you mean '{}'?", near),
-                                join(names, ", ")));
+  throw ConfigError(fmt::format("unknown 'ordo config {}'{}; there are {}", words[0],
+                                near.empty() ? "" : fmt::format(": did you mean '{}'?", near), join(names, ", ")));
 }
 
 }  // namespace ordo::cli

@@ -39,7 +39,9 @@ std::vector<EvalRow> evaluate_run(const std::string& run, const EvalOptions& opt
   if (!options.lengths.empty()) asked.lengths = options.lengths;
   if (options.stride > 0) asked.stride = options.stride;
   for (const int64_t length : asked.lengths)
-    require<ConfigError>(asked.stride <= length, "--stride {} is larger than the length {}: tokens between windows would go unjudged", asked.stride, length);
+    require<ConfigError>(asked.stride <= length,
+                         "--stride {} is larger than the length {}: tokens between windows would go unjudged",
+                         asked.stride, length);
   log::progress(fmt::format("{}: evaluating the {} split", run, options.split));
   std::vector<EvalRow> rows;
   for (auto& report : evaluate_lengths(*trained.parts.task, *trained.parts.model, asked))
@@ -71,7 +73,7 @@ std::string metric_text(const std::string& name, double value) {
 }
 
 void print_table(const std::vector<EvalRow>& rows, const std::string& split) {
-  Words metrics;   // in the order people look for them, then whatever else a task gives
+  Words metrics;  // in the order people look for them, then whatever else a task gives
   const auto add = [&](const std::string& name) {
     if (std::find(metrics.begin(), metrics.end(), name) == metrics.end()) metrics.push_back(name);
   };
@@ -95,11 +97,15 @@ void print_table(const std::vector<EvalRow>& rows, const std::string& split) {
     }
     cells.push_back(!row.report.refused.empty() ? "-" : fmt::format("{:.0f}", row.report.evaluation.tokens));
     table.row(cells);
-    if (!row.report.refused.empty()) refusals.push_back(fmt::format("{} at length {}: {}", row.run, row.report.length, row.report.refused));
-    else protocol = row.report.evaluation.protocol;
+    if (!row.report.refused.empty())
+      refusals.push_back(fmt::format("{} at length {}: {}", row.run, row.report.length, row.report.refused));
+    else
+      protocol = row.report.evaluation.protocol;
   }
   print(table.text());
-  if (!protocol.empty()) print(fmt::format("\nover the whole {} split, {} windows\n", split, protocol == "non_overlapping" ? "non-overlapping" : protocol));
+  if (!protocol.empty())
+    print(fmt::format("\nover the whole {} split, {} windows\n", split,
+                      protocol == "non_overlapping" ? "non-overlapping" : protocol));
   if (!refusals.empty()) print("\n" + join(refusals, "\n") + "\n");
 }
 
@@ -110,9 +116,13 @@ int eval(const Words& words) {
   Options options("eval", "Evaluate trained models over the whole of a split.");
   options.positionals("RUN", o.runs, "run folders or checkpoints");
   options.one_of("--split", o.split, {"train", "validation", "test"}, "which part of the data (validation)");
-  options.text("--checkpoint", o.checkpoint, "best|last|STEP", "which checkpoint of a run folder (the best if there is one, else the last)");
+  options.text("--checkpoint", o.checkpoint, "best|last|STEP",
+               "which checkpoint of a run folder (the best if there is one, else the last)");
   options.integers("--lengths", o.lengths, "lengths to evaluate at (those of the config)", 1, 1 << 24);
-  options.integer("--stride", o.stride, "slide windows by so many tokens: each token is judged once, with more before it (0: windows do not overlap)", 0, 1 << 24);
+  options.integer(
+      "--stride", o.stride,
+      "slide windows by so many tokens: each token is judged once, with more before it (0: windows do not overlap)", 0,
+      1 << 24);
   options.flag("--json", o.json, "one JSON document");
   options.overrides(o.overrides);
   if (!options.parse(words)) return kDone;
@@ -122,8 +132,10 @@ int eval(const Words& words) {
     auto more = evaluate_run(run, o);
     rows.insert(rows.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   }
-  if (o.json) print_json(as_json(rows, o.split));
-  else print_table(rows, o.split);
+  if (o.json)
+    print_json(as_json(rows, o.split));
+  else
+    print_table(rows, o.split);
   return kDone;
 }
 

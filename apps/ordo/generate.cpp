@@ -38,13 +38,17 @@ std::string without_last_break(std::string text) {
 
 Words prompts_of(const GenerateOptions& o) {
   Words prompts = o.prompts;
-  require<ConfigError>(o.input.empty() || o.input == "-", "unexpected argument '{}': a prompt is given with --prompt, --file, or - for standard input", o.input);
+  require<ConfigError>(o.input.empty() || o.input == "-",
+                       "unexpected argument '{}': a prompt is given with --prompt, --file, or - for standard input",
+                       o.input);
   if (o.file) prompts.push_back(without_last_break(read_file(*o.file)));
   if (o.input == "-") prompts.push_back(without_last_break(read_input()));
-  require<ConfigError>(!prompts.empty(), "nothing to continue: give --prompt TEXT, --file FILE, or - for standard input");
+  require<ConfigError>(!prompts.empty(),
+                       "nothing to continue: give --prompt TEXT, --file FILE, or - for standard input");
   for (size_t i = 0; i < prompts.size(); ++i) {
     size_t bad = 0;
-    require<ConfigError>(!prompts[i].empty(), "prompt {} is empty: a model continues a text of at least one token", i + 1);
+    require<ConfigError>(!prompts[i].empty(), "prompt {} is empty: a model continues a text of at least one token",
+                         i + 1);
     require<DataError>(valid_utf8(prompts[i], &bad), "prompt {} is not valid UTF-8 at byte {}", i + 1, bad);
   }
   return prompts;
@@ -57,7 +61,8 @@ std::vector<std::vector<int64_t>> encode_all(const Tokenizer& tokenizer, const W
 }
 
 // One prompt: its text goes out as it comes. A reader that has left ends it.
-void stream_one(TrainedModel& trained, const Tokenizer& tokenizer, const GenerateOptions& o, const std::string& prompt) {
+void stream_one(TrainedModel& trained, const Tokenizer& tokenizer, const GenerateOptions& o,
+                const std::string& prompt) {
   print(prompt);
   Utf8Joiner joiner;
   generate(*trained.parts.model, encode_all(tokenizer, {prompt}), o.sampling, [&](int64_t, int64_t id) {
@@ -67,7 +72,8 @@ void stream_one(TrainedModel& trained, const Tokenizer& tokenizer, const Generat
   print(joiner.finish() + "\n");
 }
 
-void print_all(const std::vector<std::string>& prompts, const std::vector<std::vector<int64_t>>& ids, const Tokenizer& tokenizer) {
+void print_all(const std::vector<std::string>& prompts, const std::vector<std::vector<int64_t>>& ids,
+               const Tokenizer& tokenizer) {
   for (size_t i = 0; i < prompts.size(); ++i) {
     Utf8Joiner joiner;
     std::string text = joiner.add(tokenizer.decode(ids[i]));
@@ -76,7 +82,8 @@ void print_all(const std::vector<std::string>& prompts, const std::vector<std::v
   }
 }
 
-Json as_json(const TrainedModel& trained, const Words& prompts, const std::vector<std::vector<int64_t>>& ids, const Tokenizer& tokenizer) {
+Json as_json(const TrainedModel& trained, const Words& prompts, const std::vector<std::vector<int64_t>>& ids,
+             const Tokenizer& tokenizer) {
   Json results = Json::array();
   for (size_t i = 0; i < prompts.size(); ++i) {
     Utf8Joiner joiner;
@@ -84,13 +91,16 @@ Json as_json(const TrainedModel& trained, const Words& prompts, const std::vecto
     text += joiner.finish();
     results.push_back({{"prompt", prompts[i]}, {"text", text}, {"tokens", ids[i]}});
   }
-  return {{"run", trained.run}, {"checkpoint", trained.checkpoint.folder().filename().string()}, {"results", std::move(results)}};
+  return {{"run", trained.run},
+          {"checkpoint", trained.checkpoint.folder().filename().string()},
+          {"results", std::move(results)}};
 }
 
 void check_sampling(const Options& options, const GenerateConfig& sampling) {
   if (!sampling.greedy) return;
   for (const char* name : {"--temperature", "--top-k", "--top-p", "--min-p", "--seed"})
-    require<ConfigError>(!options.given(name), "{} and --greedy contradict: greedy takes the likeliest token and draws nothing", name);
+    require<ConfigError>(!options.given(name),
+                         "{} and --greedy contradict: greedy takes the likeliest token and draws nothing", name);
 }
 
 }  // namespace
@@ -103,14 +113,18 @@ int generate_text(const Words& words) {
   options.positional("INPUT", o.input, "a lone - reads a prompt from standard input", false);
   options.texts("-p,--prompt", o.prompts, "TEXT", "the text to continue; repeated: several, as one batch");
   options.text("--file", o.file, "FILE", "a file whose text is a prompt");
-  options.text("--checkpoint", o.checkpoint, "best|last|STEP", "which checkpoint of a run folder (the best if there is one, else the last)");
+  options.text("--checkpoint", o.checkpoint, "best|last|STEP",
+               "which checkpoint of a run folder (the best if there is one, else the last)");
   options.integer("-n,--max-new-tokens", s.max_new_tokens, "how many tokens to write at most (200)", 1, 1 << 24);
   options.flag("--greedy", s.greedy, "always the likeliest token");
   options.number("--temperature", s.temperature, "below 1: safer, above 1: bolder (1)", above(0.0));
   options.integer("--top-k", s.top_k, "choose among the k likeliest tokens only (0: all)", 0, 1 << 24);
-  options.number("--top-p", s.top_p, "… among the likeliest that together have this probability (1)", {.low = 0.0, .high = 1.0, .low_open = true});
-  options.number("--min-p", s.min_p, "… among those with this share of the likeliest one's probability (0)", within(0.0, 1.0));
-  options.number("--repetition-penalty", s.repetition_penalty, "above 1: tokens that were there already become less likely (1)", above(0.0));
+  options.number("--top-p", s.top_p, "… among the likeliest that together have this probability (1)",
+                 {.low = 0.0, .high = 1.0, .low_open = true});
+  options.number("--min-p", s.min_p, "… among those with this share of the likeliest one's probability (0)",
+                 within(0.0, 1.0));
+  options.number("--repetition-penalty", s.repetition_penalty,
+                 "above 1: tokens that were there already become less likely (1)", above(0.0));
   options.integer("--seed", o.seed, "of the draws (0)", 0, std::numeric_limits<int64_t>::max());
   options.flag("--json", o.json, "one JSON document");
   options.overrides(o.overrides);
@@ -121,14 +135,17 @@ int generate_text(const Words& words) {
   const Words prompts = prompts_of(o);
   TrainedModel trained = open_model(o.run, o.checkpoint, o.overrides);
   const Tokenizer* tokenizer = trained.parts.task->tokenizer();
-  require<ConfigError>(tokenizer != nullptr, "{}: its task '{}' has no tokenizer, so there is no text to continue", o.run, trained.config.task.kind);
+  require<ConfigError>(tokenizer != nullptr, "{}: its task '{}' has no tokenizer, so there is no text to continue",
+                       o.run, trained.config.task.kind);
   if (prompts.size() == 1 && !o.json) {
     stream_one(trained, *tokenizer, o, prompts.front());
     return kDone;
   }
   const auto ids = generate(*trained.parts.model, encode_all(*tokenizer, prompts), s);
-  if (o.json) print_json(as_json(trained, prompts, ids, *tokenizer));
-  else print_all(prompts, ids, *tokenizer);
+  if (o.json)
+    print_json(as_json(trained, prompts, ids, *tokenizer));
+  else
+    print_all(prompts, ids, *tokenizer);
   return kDone;
 }
 

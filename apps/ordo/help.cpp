@@ -72,14 +72,17 @@ Words segments(const std::string& path) {
   return list;
 }
 
-// The manual names the kind at each choice (model.decoder.position.rope); people write paths as they stand in YAML (model.position.rope).
-// The shortest path of the manual that holds the given one in order, from its first segment to its last; "" when there is none.
+// The manual names the kind at each choice (model.decoder.position.rope); people write paths as they stand in YAML
+// (model.position.rope). The shortest path of the manual that holds the given one in order, from its first segment to
+// its last; "" when there is none.
 std::string manual_path(const std::string& topic) {
   const Words asked = segments(topic);
   std::string best;
   for (const auto& path : manual_paths(config_walk())) {
     const Words full = segments(path);
-    if (full.front() != asked.front() || full.back() != asked.back() || (!best.empty() && full.size() >= segments(best).size())) continue;
+    if (full.front() != asked.front() || full.back() != asked.back() ||
+        (!best.empty() && full.size() >= segments(best).size()))
+      continue;
     size_t met = 0;
     for (const auto& segment : full)
       if (met < asked.size() && segment == asked[met]) ++met;
@@ -108,8 +111,9 @@ ConfigError unknown_topic(const std::string& topic) {
   for (const auto& path : manual_paths(config_walk()))
     if (path.find('.') == path.npos) names.push_back(path);
   const std::string path = nearest_path(topic), near = path.empty() ? nearest(topic, names) : path;
-  return ConfigError(fmt::format("no help on '{}'{}; 'ordo help' lists commands and pages, 'ordo help --paths' the keys of a config", topic,
-                                 near.empty() ? "" : fmt::format(": did you mean '{}'?", near)));
+  return ConfigError(
+      fmt::format("no help on '{}'{}; 'ordo help' lists commands and pages, 'ordo help --paths' the keys of a config",
+                  topic, near.empty() ? "" : fmt::format(": did you mean '{}'?", near)));
 }
 
 int show_contents() {
@@ -127,7 +131,8 @@ int help(const Words& words) {
   Options options("help", "The manual.");
   std::string topic;
   bool paths = false;
-  options.positional("TOPIC", topic, "a command, a page, or a config path: model.position.rope; config for its top", false);
+  options.positional("TOPIC", topic, "a command, a page, or a config path: model.position.rope; config for its top",
+                     false);
   options.flag("--paths", paths, "every config path that the manual knows");
   if (!options.parse(words)) return kDone;
 

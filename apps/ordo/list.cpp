@@ -21,7 +21,7 @@ namespace ordo::cli {
 namespace {
 
 struct CatalogueName {
-  std::string_view name, where;                        // where a config names one of it
+  std::string_view name, where;  // where a config names one of it
   const Kinds& (*kinds)();
 };
 constexpr CatalogueName kCatalogues[] = {
@@ -44,15 +44,15 @@ const CatalogueName& find_catalogue(const std::string& name) {
     names.emplace_back(catalogue.name);
   }
   const std::string near = nearest(name, names);
-  throw ConfigError(fmt::format("unknown catalogue '{}'{}; there are {}", name, near.empty() ? "" : fmt::format(": did you mean '{}'?", near),
-                                join(names, ", ")));
+  throw ConfigError(fmt::format("unknown catalogue '{}'{}; there are {}", name,
+                                near.empty() ? "" : fmt::format(": did you mean '{}'?", near), join(names, ", ")));
 }
 
 // What the table of pairs is made from: a small model, since no answer depends on its size.
 constexpr PositionFacts kExample{.dim = 32, .heads = 4, .kv_heads = 4, .head_dim = 8, .layers = 1, .max_length = 64};
 
 struct KernelVerdict {
-  std::string position, kernel, refusal;               // refusal empty: the pair works
+  std::string position, kernel, refusal;  // refusal empty: the pair works
 };
 
 std::vector<KernelVerdict> verdicts() {
@@ -60,7 +60,9 @@ std::vector<KernelVerdict> verdicts() {
   for (const auto& position : positions().entries()) {
     const PositionTraits acts = positions().build(position.info.kind, kExample)->traits();
     for (const auto& kernel : kernels().entries()) {
-      const auto built = kernels().build(kernel.info.kind, {.dim = kExample.dim, .heads = kExample.heads, .kv_heads = kExample.kv_heads, .head_dim = kExample.head_dim});
+      const auto built = kernels().build(
+          kernel.info.kind,
+          {.dim = kExample.dim, .heads = kExample.heads, .kv_heads = kExample.kv_heads, .head_dim = kExample.head_dim});
       const auto refusal = never_works(built->traits(), kernel.info.kind, acts, position.info.kind);
       all.push_back({std::string(position.info.kind), std::string(kernel.info.kind), refusal.value_or("")});
     }
@@ -68,7 +70,9 @@ std::vector<KernelVerdict> verdicts() {
   return all;
 }
 
-std::string places_of(std::string_view position) { return positions().build(position, kExample)->traits().places.text(); }
+std::string places_of(std::string_view position) {
+  return positions().build(position, kExample)->traits().places.text();
+}
 
 void print_pairs() {
   Words header{"position", "acts on"}, refusals;
@@ -79,7 +83,8 @@ void print_pairs() {
     Words row{all[i].position, places_of(all[i].position)};
     for (const std::string& position = all[i].position; i < all.size() && all[i].position == position; ++i) {
       row.emplace_back(all[i].refusal.empty() ? "yes" : "no");
-      if (!all[i].refusal.empty()) refusals.push_back(fmt::format("{} under {}: {}", all[i].position, all[i].kernel, all[i].refusal));
+      if (!all[i].refusal.empty())
+        refusals.push_back(fmt::format("{} under {}: {}", all[i].position, all[i].kernel, all[i].refusal));
     }
     table.row(row);
   }
@@ -98,7 +103,10 @@ Json as_json(const CatalogueName& catalogue, bool pairs) {
   if (pairs) {
     document["pairs"] = Json::array();
     for (const auto& verdict : verdicts())
-      document["pairs"].push_back({{"position", verdict.position}, {"kernel", verdict.kernel}, {"works", verdict.refusal.empty()}, {"why", verdict.refusal}});
+      document["pairs"].push_back({{"position", verdict.position},
+                                   {"kernel", verdict.kernel},
+                                   {"works", verdict.refusal.empty()},
+                                   {"why", verdict.refusal}});
   }
   return document;
 }
@@ -133,7 +141,9 @@ int list(const Words& words) {
   Table table({});
   for (const auto& kind : catalogue.kinds()) table.row({std::string(kind.kind), std::string(kind.summary)});
   print(table.text());
-  if (!catalogue.where.empty()) print(fmt::format("\nIn a config: {}; its settings: ordo help {}\n", catalogue.where, catalogue.where.substr(0, catalogue.where.rfind('.'))));
+  if (!catalogue.where.empty())
+    print(fmt::format("\nIn a config: {}; its settings: ordo help {}\n", catalogue.where,
+                      catalogue.where.substr(0, catalogue.where.rfind('.'))));
   return kDone;
 }
 

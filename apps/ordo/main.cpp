@@ -35,8 +35,10 @@ int failed(int code, std::string_view message) {
 }
 
 int out_of_memory(std::string_view why) {
-  return failed(6, fmt::format("out of memory: {}; make train.batch_size or train.length smaller (train.accumulate keeps the batch of an update, "
-                               "train.recompute=blocks trades time for memory)", why));
+  return failed(6, fmt::format("out of memory: {}; make train.batch_size or train.length smaller (train.accumulate "
+                               "keeps the batch of an update, "
+                               "train.recompute=blocks trades time for memory)",
+                               why));
 }
 
 // LibTorch's messages carry a stack trace after the first line.
@@ -44,7 +46,8 @@ std::string_view first_line(std::string_view text) { return text.substr(0, text.
 
 // LibTorch reports an allocation that the CPU could not serve as a plain error; its words tell.
 bool tells_of_memory(std::string_view text) {
-  return text.find("not enough memory") != text.npos || text.find("can't allocate memory") != text.npos || text.find("out of memory") != text.npos;
+  return text.find("not enough memory") != text.npos || text.find("can't allocate memory") != text.npos ||
+         text.find("out of memory") != text.npos;
 }
 
 int guarded(const Words& words) {
@@ -62,10 +65,16 @@ int guarded(const Words& words) {
     return out_of_memory("the system gave no more");
   } catch (const c10::Error& error) {
     const std::string_view why = first_line(error.what_without_backtrace());
-    return tells_of_memory(why) ? out_of_memory(why) : failed(1, fmt::format("this is a bug in ordo, please report it with the command that led here: {}", why));
+    return tells_of_memory(why)
+               ? out_of_memory(why)
+               : failed(1,
+                        fmt::format("this is a bug in ordo, please report it with the command that led here: {}", why));
   } catch (const std::exception& error) {
     const std::string_view why = first_line(error.what());
-    return tells_of_memory(why) ? out_of_memory(why) : failed(1, fmt::format("this is a bug in ordo, please report it with the command that led here: {}", why));
+    return tells_of_memory(why)
+               ? out_of_memory(why)
+               : failed(1,
+                        fmt::format("this is a bug in ordo, please report it with the command that led here: {}", why));
   }
 }
 
@@ -74,7 +83,7 @@ int guarded(const Words& words) {
 
 int main(int argc, char** argv) {
   ordo::prepare_process();
-  std::signal(SIGPIPE, SIG_IGN);   // a reader that leaves must not end a training run
-  std::signal(SIGXFSZ, SIG_IGN);   // a file-size limit is an error of the write, not the end of the process
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that leaves must not end a training run
+  std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is an error of the write, not the end of the process
   return ordo::cli::guarded({argv + 1, argv + argc});
 }

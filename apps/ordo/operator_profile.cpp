@@ -18,7 +18,7 @@ using ProfileClock = std::chrono::steady_clock;
 
 struct Spent {
   int64_t calls = 0;
-  double seconds = 0.0;                          // of the operator itself
+  double seconds = 0.0;  // of the operator itself
 };
 struct Profile {
   std::mutex mutex;
@@ -29,7 +29,7 @@ Profile* current = nullptr;
 
 struct Running : at::ObserverContext {
   ProfileClock::time_point start = ProfileClock::now();
-  double inner = 0.0;                            // seconds of operators called by this one
+  double inner = 0.0;  // seconds of operators called by this one
   Running* outer = nullptr;
 };
 thread_local Running* innermost = nullptr;
@@ -57,7 +57,9 @@ void left(const at::RecordFunction& function, at::ObserverContext* context) {
 Json operator_profile(const std::function<void()>& work) {
   Profile profile;
   current = &profile;
-  const auto handle = at::addGlobalCallback(at::RecordFunctionCallback(entered, left).scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+  const auto handle =
+      at::addGlobalCallback(at::RecordFunctionCallback(entered, left)
+                                .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
   const auto start = ProfileClock::now();
   work();
   const double whole = std::chrono::duration<double>(ProfileClock::now() - start).count();
@@ -69,7 +71,8 @@ Json operator_profile(const std::function<void()>& work) {
   Json list = Json::array();
   double inside = 0.0;
   for (const auto& [name, spent] : rows) {
-    list.push_back({{"op", name}, {"calls", spent.calls}, {"ms", 1e3 * spent.seconds}, {"share", spent.seconds / whole}});
+    list.push_back(
+        {{"op", name}, {"calls", spent.calls}, {"ms", 1e3 * spent.seconds}, {"share", spent.seconds / whole}});
     inside += spent.seconds;
   }
   return {{"profile", std::move(list)}, {"seconds", whole}, {"outside_ms", 1e3 * std::max(0.0, whole - inside)}};

@@ -23,7 +23,9 @@ bool plain_digits(std::string_view text) {
 std::string allowed_text(const Limits& limits) {
   std::string text = "a number";
   if (limits.low) text += fmt::format(" {} {}", limits.low_open ? "above" : "of at least", number_text(*limits.low));
-  if (limits.high) text += fmt::format("{} {} {}", limits.low ? "," : "", limits.high_open ? "below" : "at most", number_text(*limits.high));
+  if (limits.high)
+    text += fmt::format("{} {} {}", limits.low ? "," : "", limits.high_open ? "below" : "at most",
+                        number_text(*limits.high));
   return text;
 }
 
@@ -39,7 +41,8 @@ int64_t read_integer(std::string_view text, std::string_view what, int64_t low, 
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   const bool whole = plain_digits(text) && error == std::errc() && stop == end;
-  require<ConfigError>(whole && value >= low && value <= high, "{}: expected a whole number from {} to {}, found '{}'", what, low, high, text);
+  require<ConfigError>(whole && value >= low && value <= high, "{}: expected a whole number from {} to {}, found '{}'",
+                       what, low, high, text);
   return value;
 }
 
@@ -48,7 +51,8 @@ double read_number(std::string_view text, std::string_view what, const Limits& l
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   const bool whole = plain_digits(text) && error == std::errc() && stop == end && std::isfinite(value);
-  require<ConfigError>(whole && allowed(value, limits), "{}: expected {}, found '{}'", what, allowed_text(limits), text);
+  require<ConfigError>(whole && allowed(value, limits), "{}: expected {}, found '{}'", what, allowed_text(limits),
+                       text);
   return value;
 }
 
@@ -65,8 +69,11 @@ std::vector<int64_t> read_integers(std::string_view text, std::string_view what,
 bool looks_like_override(std::string_view word) {
   const std::string_view path = word.substr(0, word.find('='));
   if (path.size() == word.size() || path.empty() || path.front() == '.' || path.back() == '.') return false;
-  const auto name_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-'; };
-  return std::isalpha(static_cast<unsigned char>(path.front())) != 0 && std::all_of(path.begin(), path.end(), name_letter);
+  const auto name_letter = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-';
+  };
+  return std::isalpha(static_cast<unsigned char>(path.front())) != 0 &&
+         std::all_of(path.begin(), path.end(), name_letter);
 }
 
 struct Options::Inside {
@@ -82,7 +89,8 @@ struct Options::Inside {
   }
 
   // Every option takes its value as text; `take` reads it. CLI11's own readings are too lenient.
-  CLI::Option* option(const std::string& names, const std::string& value_name, const std::string& help, std::function<void(const std::string&)> take) {
+  CLI::Option* option(const std::string& names, const std::string& value_name, const std::string& help,
+                      std::function<void(const std::string&)> take) {
     auto* made = app.add_option_function<std::string>(names, std::move(take), help);
     made->type_name(value_name);
     const bool positional = names.front() != '-';
@@ -90,7 +98,9 @@ struct Options::Inside {
       for (const auto& spelling : CLI::detail::split_names(names)) takes_value.push_back(spelling);
     return made;
   }
-  bool wants_value(const std::string& word) const { return std::find(takes_value.begin(), takes_value.end(), word) != takes_value.end(); }
+  bool wants_value(const std::string& word) const {
+    return std::find(takes_value.begin(), takes_value.end(), word) != takes_value.end();
+  }
 
   // Moves overrides out of the words: those after the first positional argument that are no option's value.
   Words without_overrides(const Words& words) {
@@ -108,13 +118,17 @@ struct Options::Inside {
         continue;
       }
       rest.push_back(word);
-      if (is_option && wants_value(word) && i + 1 < words.size()) rest.push_back(words[++i]);
-      else seen_positional = seen_positional || !is_option;
+      if (is_option && wants_value(word) && i + 1 < words.size())
+        rest.push_back(words[++i]);
+      else
+        seen_positional = seen_positional || !is_option;
     }
     return rest;
   }
 
-  [[noreturn]] void refuse(const std::string& text) const { throw ConfigError(fmt::format("{}; see ordo {} --help", text, name)); }
+  [[noreturn]] void refuse(const std::string& text) const {
+    throw ConfigError(fmt::format("{}; see ordo {} --help", text, name));
+  }
 
   void refuse_extras() const {
     const Words extra = app.remaining();
@@ -145,13 +159,17 @@ void Options::positionals(const std::string& name, Words& values, const std::str
   inside_->app.add_option(name, values, help)->type_name("")->required(required);
 }
 
-void Options::flag(const std::string& names, bool& value, const std::string& help) { inside_->app.add_flag(names, value, help)->disable_flag_override(); }
+void Options::flag(const std::string& names, bool& value, const std::string& help) {
+  inside_->app.add_flag(names, value, help)->disable_flag_override();
+}
 
-void Options::text(const std::string& names, std::string& value, const std::string& value_name, const std::string& help) {
+void Options::text(const std::string& names, std::string& value, const std::string& value_name,
+                   const std::string& help) {
   inside_->option(names, value_name, help, [&value](const std::string& text) { value = text; });
 }
 
-void Options::text(const std::string& names, std::optional<std::string>& value, const std::string& value_name, const std::string& help) {
+void Options::text(const std::string& names, std::optional<std::string>& value, const std::string& value_name,
+                   const std::string& help) {
   inside_->option(names, value_name, help, [&value](const std::string& text) { value = text; });
 }
 
@@ -171,26 +189,34 @@ void Options::one_of(const std::string& names, std::string& value, const Words& 
 }
 
 void Options::integer(const std::string& names, int64_t& value, const std::string& help, int64_t low, int64_t high) {
-  inside_->option(names, "N", help, [&value, names, low, high](const std::string& text) { value = read_integer(text, names, low, high); });
+  inside_->option(names, "N", help, [&value, names, low, high](const std::string& text) {
+    value = read_integer(text, names, low, high);
+  });
 }
 
 void Options::number(const std::string& names, double& value, const std::string& help, const Limits& limits) {
-  inside_->option(names, "X", help, [&value, names, limits](const std::string& text) { value = read_number(text, names, limits); });
+  inside_->option(names, "X", help,
+                  [&value, names, limits](const std::string& text) { value = read_number(text, names, limits); });
 }
 
-void Options::integers(const std::string& names, std::vector<int64_t>& values, const std::string& help, int64_t low, int64_t high) {
-  inside_->option(names, "N,N", help, [&values, names, low, high](const std::string& text) { values = read_integers(text, names, low, high); });
+void Options::integers(const std::string& names, std::vector<int64_t>& values, const std::string& help, int64_t low,
+                       int64_t high) {
+  inside_->option(names, "N,N", help, [&values, names, low, high](const std::string& text) {
+    values = read_integers(text, names, low, high);
+  });
 }
 
 void Options::overrides(Words& list) {
   inside_->overrides = &list;
-  footer("Words of the form a.b.c=value after the arguments change the config: model.position.kind=alibi train.optimizer.lr=3e-4");
+  footer(
+      "Words of the form a.b.c=value after the arguments change the config: model.position.kind=alibi "
+      "train.optimizer.lr=3e-4");
 }
 
 void Options::footer(const std::string& text) { inside_->app.footer(text); }
 
 bool Options::parse(const Words& words) {
-  Words reversed = inside_->without_overrides(words);   // CLI11 wants the last word first
+  Words reversed = inside_->without_overrides(words);  // CLI11 wants the last word first
   std::reverse(reversed.begin(), reversed.end());
   try {
     inside_->app.parse(std::move(reversed));

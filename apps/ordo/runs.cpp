@@ -13,7 +13,8 @@ namespace {
 fs::path config_file_of(const fs::path& path) {
   if (!fs::is_directory(path)) return path;
   const fs::path file = path / "config.yaml";
-  require<CheckpointError>(fs::exists(file), "{} is no run folder and no checkpoint: there is no config.yaml in it", path.string());
+  require<CheckpointError>(fs::exists(file), "{} is no run folder and no checkpoint: there is no config.yaml in it",
+                           path.string());
   return file;
 }
 
@@ -25,10 +26,12 @@ NamedTensors named_parameters(const Model& model) {
 
 }  // namespace
 
-LoadedConfig load_subject(const std::string& path, const std::vector<std::string>& overrides) { return load_run_config(config_file_of(path), overrides); }
+LoadedConfig load_subject(const std::string& path, const std::vector<std::string>& overrides) {
+  return load_run_config(config_file_of(path), overrides);
+}
 
 fs::path run_folder(const fs::path& run_or_checkpoint) {
-  const fs::path plain = (run_or_checkpoint / "").parent_path();   // without a slash at the end
+  const fs::path plain = (run_or_checkpoint / "").parent_path();  // without a slash at the end
   return checkpoint_step(plain.filename().string()) ? fs::absolute(plain).parent_path() : plain;
 }
 

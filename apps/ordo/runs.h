@@ -17,7 +17,8 @@ LoadedConfig load_subject(const std::string& path, const std::vector<std::string
 // The folder of a run, given the run or one of its checkpoints.
 fs::path run_folder(const fs::path& run_or_checkpoint);
 
-// open_device without a word in the log: which one it is matters to a training, and would only stand before a short answer.
+// open_device without a word in the log: which one it is matters to a training, and would only stand before a short
+// answer.
 c10::Device open_device_quietly(const std::string& wanted);
 
 // Task and model of a config, built on a device; `saved_tokenizer` is a checkpoint's, or empty.
@@ -27,16 +28,18 @@ struct Assembly {
 };
 Assembly assemble(const RunConfig& config, c10::Device device, const fs::path& saved_tokenizer);
 
-// A trained model, ready for use: weights loaded (the averaged ones where the run has them), in evaluation mode, on its device.
+// A trained model, ready for use: weights loaded (the averaged ones where the run has them), in evaluation mode, on its
+// device.
 struct TrainedModel {
-  std::string run;                          // as the user named it
+  std::string run;  // as the user named it
   Checkpoint checkpoint;
   RunConfig config;
   c10::Device device;
   Assembly parts;
-  bool averaged = false;                    // EMA weights
+  bool averaged = false;  // EMA weights
 };
-// `which`: best | last | a step; empty: the best if there is one, else the last. Opens the device: no tensor may have been made before the first call.
+// `which`: best | last | a step; empty: the best if there is one, else the last. Opens the device: no tensor may have
+// been made before the first call.
 TrainedModel open_model(const std::string& run, const std::string& which, const std::vector<std::string>& overrides);
 
 }  // namespace ordo::cli

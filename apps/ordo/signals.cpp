@@ -14,7 +14,8 @@ namespace {
 
 std::atomic<bool> stop_asked{false};
 std::atomic<int> arrived{0};
-static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free, "a signal handler takes no lock");
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
+              "a signal handler takes no lock");
 
 void tell(std::string_view text) {
   [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, text.data(), text.size());
@@ -26,7 +27,8 @@ void on_signal(int signal) {
     tell("\ninterrupted again: stopped at once\n");
     ::_exit(kInterrupted);
   }
-  if (!stop_asked.load()) tell("\nstopping: this step is finished and a checkpoint written; interrupt again (Ctrl-C) to quit at once\n");
+  if (!stop_asked.load())
+    tell("\nstopping: this step is finished and a checkpoint written; interrupt again (Ctrl-C) to quit at once\n");
   arrived = signal;
   stop_asked = true;
 }
@@ -36,7 +38,7 @@ void on_signal(int signal) {
 const std::atomic<bool>& stop_on_signals() {
   struct sigaction action {};
   action.sa_handler = on_signal;
-  action.sa_flags = SA_RESTART;   // reads and writes under way go on
+  action.sa_flags = SA_RESTART;  // reads and writes under way go on
   sigemptyset(&action.sa_mask);
   for (const int signal : {SIGTERM, SIGINT, SIGUSR1, SIGHUP}) sigaction(signal, &action, nullptr);
   return stop_asked;
@@ -44,11 +46,16 @@ const std::atomic<bool>& stop_on_signals() {
 
 const char* stop_signal() {
   switch (arrived.load()) {
-    case SIGTERM: return "SIGTERM";
-    case SIGINT: return "SIGINT";
-    case SIGUSR1: return "SIGUSR1";
-    case SIGHUP: return "SIGHUP";
-    default: return "";
+    case SIGTERM:
+      return "SIGTERM";
+    case SIGINT:
+      return "SIGINT";
+    case SIGUSR1:
+      return "SIGUSR1";
+    case SIGHUP:
+      return "SIGHUP";
+    default:
+      return "";
   }
 }
 

@@ -32,7 +32,8 @@ fs::path make_run_folder(const TrainOptions& o, const RunConfig& config) {
   const fs::path run = o.run ? fs::path(*o.run) : fs::path("runs") / config.name;
   std::error_code failed;
   fs::create_directories(run, failed);
-  require<CheckpointError>(!failed, "cannot make the run folder {}: {}; give another one with --run DIR", run.string(), failed.message());
+  require<CheckpointError>(!failed, "cannot make the run folder {}: {}; give another one with --run DIR", run.string(),
+                           failed.message());
   return run;
 }
 
@@ -41,19 +42,25 @@ std::optional<Checkpoint> starting_point(const TrainOptions& o, const fs::path& 
   const auto saved = list_checkpoints(run);
   if (o.resume == "auto") {
     auto newest = newest_valid(run);
-    require<CheckpointError>(newest || saved.empty(), "none of the {} checkpoint(s) in {} verifies, so there is nothing to go on from; start anew with another --run DIR",
+    require<CheckpointError>(newest || saved.empty(),
+                             "none of the {} checkpoint(s) in {} verifies, so there is nothing to go on from; start "
+                             "anew with another --run DIR",
                              saved.size(), run.string());
     return newest;
   }
   if (o.resume == "never") {
-    require<ConfigError>(saved.empty(), "--resume never, but {} holds checkpoints of an earlier run (up to step {}), which would be mixed with the new ones; "
-                                        "give another --run DIR, or remove that folder", run.string(), saved.empty() ? 0 : saved.back());
+    require<ConfigError>(saved.empty(),
+                         "--resume never, but {} holds checkpoints of an earlier run (up to step {}), which would be "
+                         "mixed with the new ones; "
+                         "give another --run DIR, or remove that folder",
+                         run.string(), saved.empty() ? 0 : saved.back());
     return std::nullopt;
   }
   const bool one_checkpoint = run_folder(o.resume) != (fs::path(o.resume) / "").parent_path();
   std::optional<Checkpoint> given;
   given.emplace(resolve_checkpoint(o.resume, one_checkpoint ? "" : "last"));
-  require<ConfigError>(saved.empty() || saved.back() <= given->step(), "--resume {} is of step {}, but {} already holds step {}; give another --run DIR", o.resume,
+  require<ConfigError>(saved.empty() || saved.back() <= given->step(),
+                       "--resume {} is of step {}, but {} already holds step {}; give another --run DIR", o.resume,
                        given->step(), run.string(), saved.empty() ? 0 : saved.back());
   return given;
 }
@@ -71,9 +78,11 @@ class LastEvaluation final : public Observer {
       const auto& metrics = report.evaluation.metrics;
       const auto cell = [&](const char* name, double times, const char* unit) {
         const auto found = metrics.find(name);
-        return found == metrics.end() ? std::string("-") : fmt::format("{:.{}f}{}", times * found->second, times == 1.0 ? 4 : 1, unit);
+        return found == metrics.end() ? std::string("-")
+                                      : fmt::format("{:.{}f}{}", times * found->second, times == 1.0 ? 4 : 1, unit);
       };
-      table.row({split_name(report.split), std::to_string(report.length), cell("loss", 1.0, ""), cell("perplexity", 1.0, ""), cell("accuracy", 100.0, "%"),
+      table.row({split_name(report.split), std::to_string(report.length), cell("loss", 1.0, ""),
+                 cell("perplexity", 1.0, ""), cell("accuracy", 100.0, "%"),
                  report.refused.empty() ? fmt::format("{:.0f}", report.evaluation.tokens) : "refused"});
     }
     return reports_.empty() ? "" : table.text();
@@ -85,7 +94,8 @@ class LastEvaluation final : public Observer {
 
 int tell_end(const RunReport& report, const fs::path& run, const LastEvaluation& evaluation) {
   if (report.end == RunReport::End::stopped_by_signal) {
-    log::info("stopped by {} after step {} of {}; the same command goes on from {}", stop_signal(), report.step, report.steps, report.last_checkpoint.string());
+    log::info("stopped by {} after step {} of {}; the same command goes on from {}", stop_signal(), report.step,
+              report.steps, report.last_checkpoint.string());
     return kStopped;
   }
   print(evaluation.table());
@@ -93,20 +103,28 @@ int tell_end(const RunReport& report, const fs::path& run, const LastEvaluation&
   return kDone;
 }
 
-int train_in(const fs::path& run, const TrainOptions& o, const RunConfig& config, c10::Device device, const std::atomic<bool>& stop) {
+int train_in(const fs::path& run, const TrainOptions& o, const RunConfig& config, c10::Device device,
+             const std::atomic<bool>& stop) {
   const FolderLock lock(run);
   log::to_file(run / "log.txt");
   const auto start = starting_point(o, run);
-  if (start) check_drift(start->config(), config, o.force);
-  else trim_metrics(run / kMetricsFile, 0);
+  if (start)
+    check_drift(start->config(), config, o.force);
+  else
+    trim_metrics(run / kMetricsFile, 0);
 
   const Assembly parts = assemble(config, device, start ? start->tokenizer() : fs::path());
   Console console;
   JsonLines lines(run);
   TensorBoard board(run);
   LastEvaluation evaluation;
-  Trainer trainer(config, {.task = parts.task, .model = parts.model, .device = device, .run = run, .observers = {&console, &lines, &board, &evaluation},
-                           .stop = &stop, .force = o.force});
+  Trainer trainer(config, {.task = parts.task,
+                           .model = parts.model,
+                           .device = device,
+                           .run = run,
+                           .observers = {&console, &lines, &board, &evaluation},
+                           .stop = &stop,
+                           .force = o.force});
   if (start) trainer.restore(*start);
   return tell_end(trainer.run(), run, evaluation);
 }
@@ -118,8 +136,10 @@ int train(const Words& words) {
   Options options("train", "Train a model; goes on from the newest checkpoint of its run folder by itself.");
   options.positional("CONFIG", o.file, "a config file");
   options.text("--run", o.run, "DIR", "the run folder (runs/NAME under the current folder)");
-  options.text("--resume", o.resume, "auto|never|PATH", "go on from the folder's newest checkpoint (auto), from none, or from a given run or checkpoint");
-  options.flag("--force", o.force, "go on although the config or the data differ from the checkpoint's in a way that would be refused");
+  options.text("--resume", o.resume, "auto|never|PATH",
+               "go on from the folder's newest checkpoint (auto), from none, or from a given run or checkpoint");
+  options.flag("--force", o.force,
+               "go on although the config or the data differ from the checkpoint's in a way that would be refused");
   options.flag("-q,--quiet", o.quiet, "only warnings and the result");
   options.overrides(o.overrides);
   if (!options.parse(words)) return kDone;

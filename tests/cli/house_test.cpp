@@ -9,7 +9,9 @@ namespace {
 
 const fs::path kSource = ORDO_SOURCE_DIR;
 
-Outcome check_layers(const fs::path& root) { return run_program("/usr/bin/env", {"python3", (kSource / "scripts/check_layers.py").string(), root.string()}); }
+Outcome check_layers(const fs::path& root) {
+  return run_program("/usr/bin/env", {"python3", (kSource / "scripts/check_layers.py").string(), root.string()});
+}
 
 std::string source(const std::string& text) { return "// SPDX-License-Identifier: Apache-2.0\n" + text; }
 
@@ -67,7 +69,8 @@ TEST_CASE("scripts say in --help what they do, and refuse what they do not know"
     CHECK(help.code == 0);
     CHECK_FALSE(help.out.empty());
   }
-  for (const auto* script : {"quickstart.sh", "check.sh"}) CHECK(run_program("/usr/bin/env", {"bash", (kSource / "scripts" / script).string(), "--wrong"}).code == 2);
+  for (const auto* script : {"quickstart.sh", "check.sh"})
+    CHECK(run_program("/usr/bin/env", {"bash", (kSource / "scripts" / script).string(), "--wrong"}).code == 2);
 }
 
 }  // namespace ordo::test

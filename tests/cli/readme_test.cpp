@@ -16,8 +16,10 @@ std::vector<std::string> readme_commands() {
   std::vector<std::string> commands;
   bool inside = false;
   for (std::string line; std::getline(text, line);) {
-    if (line.starts_with("```")) inside = line == "```console";
-    else if (inside && line.starts_with("$ build/ordo")) commands.push_back(line.substr(2));
+    if (line.starts_with("```"))
+      inside = line == "```console";
+    else if (inside && line.starts_with("$ build/ordo"))
+      commands.push_back(line.substr(2));
   }
   return commands;
 }

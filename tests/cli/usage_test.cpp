@@ -26,6 +26,7 @@ TEST_CASE("wrong words on the command line end in exit 2 and one line that says 
     std::string told;
   };
   const std::string tiny = kConfigs + "tiny.yaml";
+  const Scratch scratch;
   const std::vector<Misuse> misuses{
       {{"trian"}, "did you mean 'train'"},
       {{"--tain"}, "unknown option"},
@@ -36,7 +37,7 @@ TEST_CASE("wrong words on the command line end in exit 2 and one line that says 
       {{"train", tiny, "--rnu", "x"}, "did you mean '--run'"},
       {{"train", tiny, "--run"}, "--run"},
       {{"train", tiny, "train.stepz=1"}, "train.stepz"},
-      {{"train", tiny, "--resume", "nowhere"}, "nowhere"},
+      {{"train", tiny, "--resume", "nowhere", "device=cpu"}, "nowhere"},
       {{"eval"}, "RUN"},
       {{"eval", "x", "--lengths", "64,abc"}, "'abc'"},
       {{"eval", "x", "--lengths", "064"}, "'064'"},
@@ -71,9 +72,9 @@ TEST_CASE("wrong words on the command line end in exit 2 and one line that says 
   for (const auto& misuse : misuses) {
     std::string shown;
     for (const auto& word : misuse.words) shown += word + " ";
-    const Outcome outcome = run_ordo(misuse.words);
+    const Outcome outcome = run_ordo(misuse.words, {.folder = scratch.path()});
     INFO("ordo " << shown << "\nexit " << outcome.code << "\n" << outcome.err);
-    if (misuse.words == Arguments{"config"}) {   // asks for nothing: shown what there is
+    if (misuse.words == Arguments{"config"}) {  // asks for nothing: shown what there is
       CHECK(outcome.code == 0);
       continue;
     }
@@ -81,7 +82,7 @@ TEST_CASE("wrong words on the command line end in exit 2 and one line that says 
     CHECK(outcome.err.find("error: ") == 0);
     CHECK(outcome.err.find(misuse.told) != std::string::npos);
     CHECK(outcome.out.empty());
-    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') <= 3);   // a config's message shows the line too
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') <= 3);  // a config's message shows the line too
   }
 }
 
@@ -104,11 +105,12 @@ TEST_CASE("the manual knows every path of a config, and pages", "[cli]") {
   const Outcome rope = run_ordo({"help", "model.position.rope"});
   CHECK(rope.code == 0);
   CHECK(rope.out.find("theta") != std::string::npos);
-  for (const auto* page : {"overrides", "exit-codes", "run-folder", "signals", "train", "model.attention", "train.optimizer.adamw"}) {
+  for (const auto* page :
+       {"overrides", "exit-codes", "run-folder", "signals", "train", "model.attention", "train.optimizer.adamw"}) {
     INFO(page);
     CHECK(run_ordo({"help", page}).code == 0);
   }
-  CHECK(run_ordo({"help", "--paths"}).out.find("model.position.rope\n") != std::string::npos);
+  CHECK(run_ordo({"help", "--paths"}).out.find("model.decoder.position.rope\n") != std::string::npos);
 }
 
 TEST_CASE("the version is told", "[cli]") {
@@ -119,9 +121,15 @@ TEST_CASE("the version is told", "[cli]") {
 
 TEST_CASE("--json prints exactly one JSON document on stdout", "[cli]") {
   const std::string tiny = kConfigs + "tiny.yaml";
-  const std::vector<Arguments> commands{{"list", "positions", "--json"},       {"list", "positions", "--kernels", "--json"}, {"list", "caches", "--json"},
-                                        {"config", "show", tiny, "--json"},    {"config", "schema", "--json"},               {"config", "diff", tiny, kConfigs + "quickstart.yaml", "--json"},
-                                        {"check", tiny, "--json"},             {"check", tiny, "--step", "--json"},          {"doctor", "--json"}};
+  const std::vector<Arguments> commands{{"list", "positions", "--json"},
+                                        {"list", "positions", "--kernels", "--json"},
+                                        {"list", "caches", "--json"},
+                                        {"config", "show", tiny, "--json"},
+                                        {"config", "schema", "--json"},
+                                        {"config", "diff", tiny, kConfigs + "quickstart.yaml", "--json"},
+                                        {"check", tiny, "--json"},
+                                        {"check", tiny, "--step", "--json"},
+                                        {"doctor", "--json"}};
   for (const auto& words : commands) {
     const Outcome outcome = run_ordo(words);
     INFO(words[0] << " " << words[1] << "\n" << outcome.out << outcome.err);
@@ -133,7 +141,9 @@ TEST_CASE("--json prints exactly one JSON document on stdout", "[cli]") {
 TEST_CASE("off a terminal nothing holds a control character", "[cli]") {
   const std::string tiny = kConfigs + "tiny.yaml";
   const Scratch scratch;
-  for (const Arguments& words : {Arguments{"train", tiny, "train.steps=3", "--run", (scratch / "run").string()}, Arguments{"check", tiny}, Arguments{"doctor"}, Arguments{"--help"}}) {
+  for (const Arguments& words :
+       {Arguments{"train", tiny, "train.steps=3", "train.schedule=constant", "--run", (scratch / "run").string()},
+        Arguments{"check", tiny}, Arguments{"doctor"}, Arguments{"--help"}}) {
     const Outcome outcome = run_ordo(words, {.environment = {"TERM=xterm-256color"}});
     INFO(outcome.out << outcome.err);
     CHECK(outcome.code == 0);
@@ -144,10 +154,13 @@ TEST_CASE("off a terminal nothing holds a control character", "[cli]") {
 
 TEST_CASE("list names each kind, and which encodings work under which kernels", "[cli]") {
   const Outcome positions = run_ordo({"list", "positions"});
-  for (const auto* kind : {"none", "sinusoidal", "learned", "rope", "alibi"}) CHECK(positions.out.find(kind) != std::string::npos);
+  for (const auto* kind : {"none", "sinusoidal", "learned", "rope", "alibi"})
+    CHECK(positions.out.find(kind) != std::string::npos);
   const Outcome pairs = run_ordo({"list", "positions", "--kernels"});
   CHECK(pairs.out.find("tiled") != std::string::npos);
-  for (const auto* kinds : {"kernels", "models", "tasks", "tokenizers", "sources", "optimizers", "schedules", "recompute", "caches"}) CHECK(run_ordo({"list", kinds}).code == 0);
+  for (const auto* kinds :
+       {"kernels", "models", "tasks", "tokenizers", "sources", "optimizers", "schedules", "recompute", "caches"})
+    CHECK(run_ordo({"list", kinds}).code == 0);
 }
 
 TEST_CASE("config show says where each value came from, and reads back to itself", "[cli]") {
@@ -159,7 +172,7 @@ TEST_CASE("config show says where each value came from, and reads back to itself
   const Outcome same = run_ordo({"config", "diff", file.string(), kConfigs + "tiny.yaml"});
   INFO(same.out << same.err);
   CHECK(same.out.find("train.steps") != std::string::npos);
-  CHECK(std::count(same.out.begin(), same.out.end(), '\n') == 2);          // the header and that one key
+  CHECK(std::count(same.out.begin(), same.out.end(), '\n') == 2);  // the header and that one key
   CHECK(run_ordo({"config", "diff", file.string(), file.string()}).out == "no difference\n");
 }
 
@@ -168,7 +181,8 @@ TEST_CASE("a result that cannot be written is an error, a reader that has left i
   const Outcome full = run_program("/usr/bin/env", {"bash", "-c", program + " list positions > /dev/full"});
   CHECK(full.code == 1);
   CHECK(full.err.find("standard output") != std::string::npos);
-  CHECK(run_program("/usr/bin/env", {"bash", "-c", "set -o pipefail; " + program + " help --paths | head -n 1"}).code == 0);
+  CHECK(run_program("/usr/bin/env", {"bash", "-c", "set -o pipefail; " + program + " help --paths | head -n 1"}).code ==
+        0);
 }
 
 TEST_CASE("a device that is not there ends in one sentence and exit 6", "[cli]") {

@@ -30,9 +30,9 @@ train:
 )";
 
 struct Wrong {
-  std::string_view found, replaced;               // the mistake: this part of the right config becomes that one
-  std::string_view place;                         // line:column, or "command line"
-  std::vector<std::string_view> words;            // what the message must say
+  std::string_view found, replaced;     // the mistake: this part of the right config becomes that one
+  std::string_view place;               // line:column, or "command line"
+  std::vector<std::string_view> words;  // what the message must say
   std::vector<std::string> overrides = {};
 };
 
@@ -70,7 +70,10 @@ const std::vector<Wrong>& wrong_configs() {
       {"dim: 32", "dim: 32\n  norm: {placement: before}", "8:21", {"before", "pre"}},
       {"dim: 32", "dim: 32\n  feed_forward: {activation: swish}", "8:30", {"swish", "silu"}},
       // what must be there
-      {"model:\n  kind: decoder\n  dim: 32\n  layers: 2\n  attention: {heads: 2}\n  position: rope\n", "", "1:1", {"missing", "model"}},
+      {"model:\n  kind: decoder\n  dim: 32\n  layers: 2\n  attention: {heads: 2}\n  position: rope\n",
+       "",
+       "1:1",
+       {"missing", "model"}},
       {"  length: 16\n", "", "11:1", {"missing", "length"}},
       {"  kind: language_modeling\n", "", "2:3", {"kind"}},
       {"  dim: 32\n", "", "5:1", {"dim"}},
@@ -118,7 +121,10 @@ const std::vector<Wrong>& wrong_configs() {
       {"task:", "device: cuda:x\ntask:", "1:1", {"cuda:x", "cuda:N"}},
       {"task:", "name: a/b\ntask:", "1:1", {"a/b"}},
       {"held_out: 5}", "held_out: 5}, train: input.txt", "2:9", {"task.data.generate", "task.data.train"}},
-      {"data: {generate: {kind: chase, sentences: 20, held_out: 5}}", "data: {}", "2:9", {"task.data.train", "missing"}},
+      {"data: {generate: {kind: chase, sentences: 20, held_out: 5}}",
+       "data: {}",
+       "2:9",
+       {"task.data.train", "missing"}},
       {"tokenizer: char\n  ", "", "2:9", {"task.tokenizer"}},
       {"position: rope", "position: {kind: learned, max_positions: 8}", "10:20", {"max_positions", "8", "16"}},
       {"position: rope", "position: {kind: rope, rotary_dim: 7}", "10:", {"7"}},
@@ -156,13 +162,16 @@ std::string refusal(const std::string& text, const std::vector<std::string>& ove
 
 }  // namespace
 
-TEST_CASE("the right config is right, so that each refusal below is for its own mistake", "[cli]") { CHECK(refusal(std::string(kRight), {}).empty()); }
+TEST_CASE("the right config is right, so that each refusal below is for its own mistake", "[cli]") {
+  CHECK(refusal(std::string(kRight), {}).empty());
+}
 
 TEST_CASE("each wrong config is refused with its place and what is wrong", "[cli]") {
   CHECK(wrong_configs().size() >= 60);
   for (const auto& wrong : wrong_configs()) {
     const std::string message = refusal(text_of(wrong), wrong.overrides);
-    INFO("mistake: " << wrong.replaced << (wrong.overrides.empty() ? "" : wrong.overrides.front()) << "\nmessage: " << message);
+    INFO("mistake: " << wrong.replaced << (wrong.overrides.empty() ? "" : wrong.overrides.front())
+                     << "\nmessage: " << message);
     const std::string place = wrong.place == "command line" ? "command line" : "wrong.yaml:" + std::string(wrong.place);
     CHECK(message.find(place) != std::string::npos);
     for (const auto word : wrong.words) {
@@ -175,7 +184,7 @@ TEST_CASE("each wrong config is refused with its place and what is wrong", "[cli
 TEST_CASE("the program ends a wrong config with exit 2, the message on stderr and nothing on stdout", "[cli]") {
   const Scratch scratch;
   size_t tried = 0;
-  for (size_t i = 0; i < wrong_configs().size(); i += 9) {                 // a sample: each takes the program's start
+  for (size_t i = 0; i < wrong_configs().size(); i += 9) {  // a sample: each takes the program's start
     const auto& wrong = wrong_configs()[i];
     const auto file = scratch.write("wrong.yaml", text_of(wrong));
     Arguments words{"check", file.string()};
@@ -185,15 +194,19 @@ TEST_CASE("the program ends a wrong config with exit 2, the message on stderr an
     CHECK(outcome.code == 2);
     CHECK(outcome.out.empty());
     CHECK(outcome.err.find("error: ") == 0);
-    CHECK(outcome.err.find(wrong.place == "command line" ? std::string("command line") : file.string() + ":" + std::string(wrong.place)) != std::string::npos);
+    CHECK(outcome.err.find(wrong.place == "command line"
+                               ? std::string("command line")
+                               : file.string() + ":" + std::string(wrong.place)) != std::string::npos);
     ++tried;
   }
   CHECK(tried >= 9);
 }
 
 TEST_CASE("all mistakes of a file are reported together", "[cli]") {
-  const std::string text = "task: {kind: language_modeling, tokenizer: char, data: {generate: chase}}\nmodel: {kind: decoder, dmi: 3, layers: x}\n"
-                           "train: {steps: 0, length: 16, batch_size: 2}\n";
+  const std::string text =
+      "task: {kind: language_modeling, tokenizer: char, data: {generate: chase}}\nmodel: {kind: decoder, dmi: 3, "
+      "layers: x}\n"
+      "train: {steps: 0, length: 16, batch_size: 2}\n";
   const std::string message = refusal(text, {});
   for (const auto* place : {"wrong.yaml:2:", "'dmi'", "'x'", "wrong.yaml:3:"}) {
     INFO(message);

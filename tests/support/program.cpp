@@ -56,7 +56,8 @@ fs::path Scratch::write(const std::string& name, const std::string& text) const 
   return path;
 }
 
-Process::Process(const fs::path& program, const Arguments& arguments, const Setting& setting) : deadline_(now() + setting.seconds) {
+Process::Process(const fs::path& program, const Arguments& arguments, const Setting& setting)
+    : deadline_(now() + setting.seconds) {
   int out[2], err[2];
   require(pipe2(out, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0, "no pipe");
   const int input = input_file(setting.input);
@@ -122,7 +123,9 @@ bool Process::read_some() {
 }
 
 bool Process::wait_for(const std::string& text) {
-  const auto there = [&] { return outcome_.out.find(text) != std::string::npos || outcome_.err.find(text) != std::string::npos; };
+  const auto there = [&] {
+    return outcome_.out.find(text) != std::string::npos || outcome_.err.find(text) != std::string::npos;
+  };
   while (!there())
     if (!read_some()) return there();
   return true;
@@ -139,10 +142,14 @@ Outcome Process::finish() {
 }
 
 const fs::path& ordo_program() {
-  static const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / "ordo";   // beside the tests
+  static const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / "ordo";  // beside the tests
   return program;
 }
-Outcome run_program(const fs::path& program, const Arguments& arguments, const Setting& setting) { return Process(program, arguments, setting).finish(); }
-Outcome run_ordo(const Arguments& arguments, const Setting& setting) { return run_program(ordo_program(), arguments, setting); }
+Outcome run_program(const fs::path& program, const Arguments& arguments, const Setting& setting) {
+  return Process(program, arguments, setting).finish();
+}
+Outcome run_ordo(const Arguments& arguments, const Setting& setting) {
+  return run_program(ordo_program(), arguments, setting);
+}
 
 }  // namespace ordo::test
