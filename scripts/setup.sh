@@ -77,7 +77,7 @@ need_libtorch() {
   esac
   # What was installed is remembered beside it, so that a driver that came later, or another pin, is noticed.
   if [ -n "$ORDO_LIBTORCH" ] && cmp -s "$pins" "$venv/ordo-requirements.txt"; then return 0; fi
-  say "installing LibTorch into .venv ($(grep -v '^#' "$pins" | tr '\n' ' '))"
+  say "installing LibTorch into .venv ($(grep -v '^#' "$pins" | paste -sd ' '))"
   [ -x "$venv/bin/pip" ] || quietly venv python3 -m venv "$venv"
   # shellcheck disable=SC2086   # no argument at all when it is empty
   quietly pip "$venv/bin/pip" install --no-input --disable-pip-version-check $with_dependencies -r "$pins"
