@@ -10,8 +10,8 @@
 
 #include "checkpoint/content.h"
 #include "ordo/checkpoint/manifest.h"
-#include "support/program.h"
 #include "ordo/core/errors.h"
+#include "support/program.h"
 #include "support/thrown.h"
 #include "support/tolerance.h"
 
@@ -40,7 +40,9 @@ pid_t in_a_process_that_dies(Work work) {
   return child;
 }
 
-size_t entries_of(const fs::path& folder) { return static_cast<size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator())); }
+size_t entries_of(const fs::path& folder) {
+  return static_cast<size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
 
 }  // namespace
 
@@ -67,7 +69,8 @@ TEST_CASE("checkpoint: averages and tokenizer may be absent", "[unit]") {
   content.tokenizer = nullptr;
   const Checkpoint checkpoint(write_checkpoint(scratch.path(), 0, content));
   CHECK(checkpoint.ema().empty());
-  CHECK(files_of(checkpoint.folder()) == std::vector<std::string>{"config.yaml", "manifest.json", "model.safetensors", "optimizer.safetensors", "state.json"});
+  CHECK(files_of(checkpoint.folder()) == std::vector<std::string>{"config.yaml", "manifest.json", "model.safetensors",
+                                                                  "optimizer.safetensors", "state.json"});
 }
 
 TEST_CASE("checkpoint: names and steps are each other's reverse", "[unit]") {
@@ -75,7 +78,8 @@ TEST_CASE("checkpoint: names and steps are each other's reverse", "[unit]") {
   CHECK(checkpoint_name(1234567890) == "step-1234567890");
   CHECK(checkpoint_step("step-00002000") == 2000);
   CHECK(checkpoint_step("step-1234567890") == 1234567890);
-  for (const auto* wrong : {"", "step-", "step-2000", "step-000002000", "step--0000001", "step-0000000x", "step-00002000 ", "Step-00002000", "step-99999999999999999999"})
+  for (const auto* wrong : {"", "step-", "step-2000", "step-000002000", "step--0000001", "step-0000000x",
+                            "step-00002000 ", "Step-00002000", "step-99999999999999999999"})
     CHECK_FALSE(checkpoint_step(wrong).has_value());
 }
 
@@ -88,7 +92,8 @@ TEST_CASE("checkpoint: saving a step again replaces it", "[unit]") {
   CHECK(entries_of(scratch.path()) == 1);
 }
 
-TEST_CASE("checkpoint: a process that dies while saving leaves the earlier ones, and its remains go at the next save", "[unit]") {
+TEST_CASE("checkpoint: a process that dies while saving leaves the earlier ones, and its remains go at the next save",
+          "[unit]") {
   const Scratch scratch;
   write_checkpoint(scratch.path(), 1, small_content());
   in_a_process_that_dies([&] {
@@ -107,9 +112,10 @@ TEST_CASE("checkpoint: a process that dies while saving leaves the earlier ones,
 TEST_CASE("checkpoint: what a living process is writing is left alone, what dead ones left goes", "[unit]") {
   const Scratch scratch;
   const pid_t dead = in_a_process_that_dies([] {});
-  const fs::path theirs = scratch / fmt::format(".step-00000002.tmp-{}", ::getppid()), ours = scratch / fmt::format(".step-00000001.tmp-{}", ::getpid());
+  const fs::path theirs = scratch / fmt::format(".step-00000002.tmp-{}", ::getppid()),
+                 ours = scratch / fmt::format(".step-00000001.tmp-{}", ::getpid());
   fs::create_directory(theirs);
-  fs::create_directory(ours);   // of a process that had our number
+  fs::create_directory(ours);  // of a process that had our number
   fs::create_directory(scratch / fmt::format(".step-00000002.tmp-{}", dead));
   scratch.write(fmt::format(".last.tmp-{}-3", dead), "step-");
   scratch.write(fmt::format(".last.tmp-{}-3", ::getpid()), "step-");
@@ -127,7 +133,8 @@ TEST_CASE("checkpoint: an error while saving leaves nothing and is a CheckpointE
   const Scratch scratch;
   CheckpointContent content = small_content();
   content.tokenizer = [](const fs::path&) { throw DataError("the vocabulary is gone"); };
-  CHECK(contains(thrown<CheckpointError>([&] { write_checkpoint(scratch.path(), 1, content); }), "the vocabulary is gone"));
+  CHECK(contains(thrown<CheckpointError>([&] { write_checkpoint(scratch.path(), 1, content); }),
+                 "the vocabulary is gone"));
   CHECK(entries_of(scratch.path()) == 0);
 }
 

@@ -49,6 +49,8 @@ inline std::string opening(const fs::path& folder, Verify verify = Verify::check
   return thrown<CheckpointError>([&] { Checkpoint checkpoint(folder, verify); });
 }
 
-inline void write_bytes(const fs::path& path, const std::string& bytes) { std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size())); }
+inline void write_bytes(const fs::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
 
 }  // namespace ordo::test

@@ -8,8 +8,8 @@
 #include "checkpoint/content.h"
 #include "ordo/checkpoint/checkpoint.h"
 #include "ordo/checkpoint/manifest.h"
-#include "support/program.h"
 #include "ordo/core/errors.h"
+#include "support/program.h"
 #include "support/thrown.h"
 
 namespace ordo::test {
@@ -133,7 +133,8 @@ TEST_CASE("damage: files that do not belong are noticed", "[unit]") {
 
 TEST_CASE("damage: files exchanged with one another or with another checkpoint's are noticed", "[unit]") {
   const Scratch scratch;
-  const fs::path a = write_checkpoint(scratch.path(), 1, small_content(1)), b = write_checkpoint(scratch.path(), 2, small_content(2));
+  const fs::path a = write_checkpoint(scratch.path(), 1, small_content(1)),
+                 b = write_checkpoint(scratch.path(), 2, small_content(2));
   fs::copy_file(b / "model.safetensors", a / "model.safetensors", fs::copy_options::overwrite_existing);
   check_noticed(a, "model.safetensors");
   fs::rename(b / "ema.safetensors", b / "kept");
@@ -159,7 +160,8 @@ TEST_CASE("damage: a folder that is no checkpoint is told apart", "[unit]") {
 
 TEST_CASE("damage: the newest checkpoint that verifies is taken", "[unit]") {
   const Scratch scratch;
-  for (const int64_t step : {1, 2, 3}) write_checkpoint(scratch.path(), step, small_content(static_cast<uint64_t>(step)));
+  for (const int64_t step : {1, 2, 3})
+    write_checkpoint(scratch.path(), step, small_content(static_cast<uint64_t>(step)));
   write_bytes(scratch / "step-00000003" / "state.json", "{}");
   fs::remove(scratch / "step-00000002" / "model.safetensors");
   CHECK(newest_valid(scratch.path())->step() == 1);

@@ -21,13 +21,16 @@ TEST_CASE("load_into: parameters take the numbers, whatever their type and order
 }
 
 TEST_CASE("load_into: all that does not fit is told at once, and nothing is copied", "[unit]") {
-  const at::Tensor fits = at::zeros({2}), wide = at::zeros({64, 32}), absent = at::zeros({1}), count = at::zeros({1}, at::kLong);
+  const at::Tensor fits = at::zeros({2}), wide = at::zeros({64, 32}), absent = at::zeros({1}),
+                   count = at::zeros({1}, at::kLong);
   const std::string message = thrown<CheckpointError>([&] {
-    load_into({{"fits", at::ones({2})}, {"wide", at::ones({64, 64})}, {"extra", at::ones({5})}, {"count", at::ones({1})}},
-              {{"fits", fits}, {"wide", wide}, {"absent", absent}, {"count", count}}, "model.safetensors of runs/x");
+    load_into(
+        {{"fits", at::ones({2})}, {"wide", at::ones({64, 64})}, {"extra", at::ones({5})}, {"count", at::ones({1})}},
+        {{"fits", fits}, {"wide", wide}, {"absent", absent}, {"count", count}}, "model.safetensors of runs/x");
   });
-  for (const auto* part : {"model.safetensors of runs/x", "'wide' has shape [64, 64], expected [64, 32]", "'absent' is missing", "'extra' of shape [5] is unknown",
-                           "'count' is of type Float, expected Long"})
+  for (const auto* part :
+       {"model.safetensors of runs/x", "'wide' has shape [64, 64], expected [64, 32]", "'absent' is missing",
+        "'extra' of shape [5] is unknown", "'count' is of type Float, expected Long"})
     CHECK(contains(message, part));
   CHECK(same_bytes(fits, at::zeros({2})));
 }

@@ -3,8 +3,8 @@
 
 #include "checkpoint/content.h"
 #include "ordo/checkpoint/checkpoint.h"
-#include "support/program.h"
 #include "ordo/core/errors.h"
+#include "support/program.h"
 #include "support/thrown.h"
 
 namespace ordo::test {
@@ -19,7 +19,9 @@ void write_steps(const fs::path& run, const Steps& steps) {
   for (const int64_t step : steps) write_checkpoint(run, step, content);
 }
 
-std::string meant(const fs::path& path, std::string_view which) { return resolve_checkpoint(path, which).filename().string(); }
+std::string meant(const fs::path& path, std::string_view which) {
+  return resolve_checkpoint(path, which).filename().string();
+}
 std::string refusal(const fs::path& path, std::string_view which) {
   return thrown<CheckpointError>([&] { resolve_checkpoint(path, which); });
 }

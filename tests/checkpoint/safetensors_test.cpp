@@ -44,14 +44,17 @@ std::string file_bytes(const std::string& header, const std::string& data) {
 // tests/goldens, or what ORDO_GOLDENS names; empty when there is none.
 fs::path golden_folder() {
   const char* other = std::getenv("ORDO_GOLDENS");
-  const fs::path folder = (other != nullptr && *other != '\0' ? fs::path(other) : fs::path(ORDO_SOURCE_DIR) / "tests" / "goldens") / "safetensors";
+  const fs::path folder =
+      (other != nullptr && *other != '\0' ? fs::path(other) : fs::path(ORDO_SOURCE_DIR) / "tests" / "goldens") /
+      "safetensors";
   return fs::exists(folder / "manifest.json") ? folder : fs::path();
 }
 
 NamedTensors one_of_each_type() {
   NamedTensors tensors;
-  for (const auto type : {at::kDouble, at::kFloat, at::kBFloat16, at::kHalf, at::kLong, at::kInt, at::kShort, at::kChar, at::kByte, at::kBool,
-                          at::kUInt16, at::kUInt32, at::kUInt64, at::kComplexFloat, at::kFloat8_e5m2, at::kFloat8_e4m3fn})
+  for (const auto type :
+       {at::kDouble, at::kFloat, at::kBFloat16, at::kHalf, at::kLong, at::kInt, at::kShort, at::kChar, at::kByte,
+        at::kBool, at::kUInt16, at::kUInt32, at::kUInt64, at::kComplexFloat, at::kFloat8_e5m2, at::kFloat8_e4m3fn})
     tensors.emplace_back(std::string("a.") + c10::toString(type), at::arange(6).view({2, 3}).to(type));
   return tensors;
 }
@@ -79,7 +82,8 @@ TEST_CASE("safetensors: verdicts and values are those of the reference library",
       const Tensor tensor = file.tensor(key);
       CHECK(tensor.sizes() == at::IntArrayRef(expected.at("shape").get<std::vector<int64_t>>()));
       std::vector<double> values;
-      for (const Json& value : expected.at("values")) values.push_back(value.is_boolean() ? value.get<bool>() : value.get<double>());
+      for (const Json& value : expected.at("values"))
+        values.push_back(value.is_boolean() ? value.get<bool>() : value.get<double>());
       CHECK(close(tensor.to(at::kDouble), at::tensor(values, at::kDouble).view(tensor.sizes()), Tolerance::exact));
     }
   }
@@ -98,8 +102,13 @@ TEST_CASE("safetensors: every type comes back to the bit", "[unit]") {
 TEST_CASE("safetensors: odd shapes, views and names come back", "[unit]") {
   const Scratch scratch;
   const Tensor base = at::randn({4, 6});
-  const NamedTensors tensors{{"scalar", at::tensor(2.5)}, {"empty", at::zeros({0, 7})}, {"across", base.t()}, {"größe/中 \"x\"\n", at::randn({3})}, {"", at::randn({2})},
-                             {"flat.first", base.view({-1}).slice(0, 0, 5)}, {"flat.second", base.view({-1}).slice(0, 5, 9)}};
+  const NamedTensors tensors{{"scalar", at::tensor(2.5)},
+                             {"empty", at::zeros({0, 7})},
+                             {"across", base.t()},
+                             {"größe/中 \"x\"\n", at::randn({3})},
+                             {"", at::randn({2})},
+                             {"flat.first", base.view({-1}).slice(0, 0, 5)},
+                             {"flat.second", base.view({-1}).slice(0, 5, 9)}};
   write_safetensors(scratch / "odd.safetensors", tensors, kNoMetadata);
   const SafetensorsFile file(scratch / "odd.safetensors");
   for (const auto& [name, tensor] : tensors) CHECK(same_bytes(file.tensor(name), tensor));
@@ -113,7 +122,12 @@ TEST_CASE("safetensors: a file without tensors is a file", "[unit]") {
 
 TEST_CASE("safetensors: data begin at a multiple of eight, wide types first, then by name", "[unit]") {
   const Scratch scratch;
-  write_safetensors(scratch / "x.safetensors", {{"b", at::zeros({3}, at::kByte)}, {"z", at::zeros({1})}, {"y", at::zeros({1})}, {"w", at::zeros({1}, at::kDouble)}}, kNoMetadata);
+  write_safetensors(scratch / "x.safetensors",
+                    {{"b", at::zeros({3}, at::kByte)},
+                     {"z", at::zeros({1})},
+                     {"y", at::zeros({1})},
+                     {"w", at::zeros({1}, at::kDouble)}},
+                    kNoMetadata);
   const std::string bytes = read_file(scratch / "x.safetensors");
   CHECK(static_cast<unsigned char>(bytes[0]) % 8 == 0);
   const SafetensorsFile file(scratch / "x.safetensors");
@@ -144,7 +158,11 @@ TEST_CASE("safetensors: a parameter under training is written like any tensor", 
 
 TEST_CASE("safetensors: a type that LibTorch lacks opens, and is refused when it is asked for", "[unit]") {
   const Scratch scratch;
-  const fs::path path = scratch.write("f4.safetensors", file_bytes(R"({"a":{"dtype":"F4","shape":[4],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[1],"data_offsets":[2,3]}})", "xyz"));
+  const fs::path path = scratch.write(
+      "f4.safetensors",
+      file_bytes(
+          R"({"a":{"dtype":"F4","shape":[4],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[1],"data_offsets":[2,3]}})",
+          "xyz"));
   const SafetensorsFile file(path);
   CHECK(file.tensor("b").item<int64_t>() == 'z');
   CHECK_NOTHROW(file.checksum("a"));
@@ -154,8 +172,14 @@ TEST_CASE("safetensors: a type that LibTorch lacks opens, and is refused when it
 TEST_CASE("safetensors: a type that the format lacks is refused before anything is written", "[unit]") {
   const Scratch scratch;
   const fs::path path = scratch / "x.safetensors";
-  CHECK(contains(thrown<CheckpointError>([&] { write_safetensors(path, {{"a", at::zeros({2}, at::kComplexDouble)}}, kNoMetadata); }), "'a'"));
-  CHECK(contains(thrown<CheckpointError>([&] { write_safetensors(path, {{"a\xFF", at::zeros({2})}}, kNoMetadata); }), "UTF-8"));
+  CHECK(contains(thrown<CheckpointError>([&] {
+                   write_safetensors(path, {{"a", at::zeros({2}, at::kComplexDouble)}}, kNoMetadata);
+                 }),
+                 "'a'"));
+  CHECK(contains(thrown<CheckpointError>([&] {
+                   write_safetensors(path, {{"a\xFF", at::zeros({2})}}, kNoMetadata);
+                 }),
+                 "UTF-8"));
   CHECK_FALSE(fs::exists(path));
 }
 
@@ -170,14 +194,19 @@ TEST_CASE("safetensors: a name that is not there is told with the file", "[unit]
 
 TEST_CASE("safetensors: a bool is true or false whatever its byte", "[unit]") {
   const Scratch scratch;
-  const fs::path path = scratch.write("b.safetensors", file_bytes(R"({"a":{"dtype":"BOOL","shape":[3],"data_offsets":[0,3]}})", std::string("\0\1\7", 3)));
+  const fs::path path =
+      scratch.write("b.safetensors",
+                    file_bytes(R"({"a":{"dtype":"BOOL","shape":[3],"data_offsets":[0,3]}})", std::string("\0\1\7", 3)));
   CHECK(same_bytes(SafetensorsFile(path).tensor("a"), at::tensor({0, 1, 1}).to(at::kBool)));
 }
 
 TEST_CASE("safetensors: misaligned data are read", "[unit]") {
   const Scratch scratch;
-  const fs::path path = scratch.write("m.safetensors", file_bytes(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"F32","shape":[1],"data_offsets":[1,5]}} )",
-                                                                  std::string("\1\0\0\xC0\x3F", 5)));
+  const fs::path path = scratch.write(
+      "m.safetensors",
+      file_bytes(
+          R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"F32","shape":[1],"data_offsets":[1,5]}} )",
+          std::string("\1\0\0\xC0\x3F", 5)));
   CHECK(SafetensorsFile(path).tensor("b").item<float>() == 1.5F);
 }
 
@@ -210,13 +239,17 @@ TEST_CASE("safetensors: what is no file is refused at once", "[unit]") {
 
 TEST_CASE("safetensors: every cut is noticed", "[unit]") {
   const Scratch scratch;
-  write_safetensors(scratch / "x.safetensors", {{"a", at::randn({20})}, {"b", at::randn({5}).to(at::kBFloat16)}}, {{"format", "pt"}});
+  write_safetensors(scratch / "x.safetensors", {{"a", at::randn({20})}, {"b", at::randn({5}).to(at::kBFloat16)}},
+                    {{"format", "pt"}});
   const std::string whole = read_file(scratch / "x.safetensors");
-  for (size_t length = 0; length < whole.size(); ++length) CHECK(contains(opened(scratch.write("cut.safetensors", whole.substr(0, length))), "cut.safetensors"));
+  for (size_t length = 0; length < whole.size(); ++length)
+    CHECK(contains(opened(scratch.write("cut.safetensors", whole.substr(0, length))), "cut.safetensors"));
 }
 
 TEST_CASE("safetensors: a full disk is a CheckpointError, and leaves no file", "[unit]") {
-  const std::string message = thrown<CheckpointError>([] { write_safetensors("/dev/full", {{"a", at::zeros({1000})}}, kNoMetadata); });
+  const std::string message = thrown<CheckpointError>([] {
+    write_safetensors("/dev/full", {{"a", at::zeros({1000})}}, kNoMetadata);
+  });
   CHECK(contains(message, "/dev/full"));
   CHECK(contains(message, "No space left"));
 }
@@ -229,7 +262,8 @@ TEST_CASE("safetensors: random bytes never do harm", "[unit]") {
   int64_t refused = 0;
   for (int i = 0; i < 500; ++i) {
     std::string bytes = whole;
-    for (uint64_t changes = 1 + draw.below(4); changes > 0; --changes) bytes[draw.below(bytes.size())] = static_cast<char>(draw.below(256));
+    for (uint64_t changes = 1 + draw.below(4); changes > 0; --changes)
+      bytes[draw.below(bytes.size())] = static_cast<char>(draw.below(256));
     const fs::path path = scratch.write("fuzz.safetensors", bytes);
     try {
       const SafetensorsFile file(path);

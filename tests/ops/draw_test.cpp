@@ -21,12 +21,16 @@ namespace ordo::test {
 
 namespace {
 
-Tensor kept(int64_t count, double p, uint64_t key) { return ordo::dropout(at::ones({count}), p, key).ne(0.0).to(at::kDouble); }
+Tensor kept(int64_t count, double p, uint64_t key) {
+  return ordo::dropout(at::ones({count}), p, key).ne(0.0).to(at::kDouble);
+}
 
 // How many standard deviations a sum of independent bits with mean m lies from its expectation.
-double deviations(double sum, double count, double m) { return std::abs(sum - count * m) / std::sqrt(count * m * (1.0 - m)); }
+double deviations(double sum, double count, double m) {
+  return std::abs(sum - count * m) / std::sqrt(count * m * (1.0 - m));
+}
 
-constexpr double kFarOff = 4.5;   // with fixed keys a bound, not a gamble
+constexpr double kFarOff = 4.5;  // with fixed keys a bound, not a gamble
 
 // The fate of element i by the formula, one number at a time: independent of the loops.
 bool dropped_by_formula(uint64_t key, uint64_t i, double p) {
@@ -61,7 +65,8 @@ TEST_CASE("dropout: the fate of an element is a function of key and index", "[un
   const Tensor mask = dropout_mask({70000}, p, 99, at::kFloat);
   const float* values = mask.const_data_ptr<float>();
   int64_t wrong = 0;
-  for (int64_t i = 0; i < mask.numel(); ++i) wrong += (values[i] == 0.0F) != dropped_by_formula(99, static_cast<uint64_t>(i), p);
+  for (int64_t i = 0; i < mask.numel(); ++i)
+    wrong += (values[i] == 0.0F) != dropped_by_formula(99, static_cast<uint64_t>(i), p);
   CHECK(wrong == 0);
 }
 
@@ -109,7 +114,7 @@ TEST_CASE("dropout: a tile of a mask is cut from the whole mask", "[unit]") {
 }
 
 TEST_CASE("dropout: indices past 2^32 have fates of their own", "[unit]") {
-  const int64_t columns = (int64_t{1} << 31) + 5;   // rows 1 and 2 straddle 2^32
+  const int64_t columns = (int64_t{1} << 31) + 5;  // rows 1 and 2 straddle 2^32
   const std::vector<int64_t> shape{1, 1, 4, columns};
   for (int64_t row = 0; row < 4; ++row) {
     const Tile tile{row, row + 1, columns - 300, columns};
@@ -122,14 +127,16 @@ TEST_CASE("dropout: indices past 2^32 have fates of their own", "[unit]") {
     CHECK(wrong == 0);
   }
   const Tensor low = dropout_mask_tile({1, 1, 1, columns * 4}, {0, 1, 0, 4096}, 0.5, 13, at::kFloat);
-  const Tensor high = dropout_mask_tile({1, 1, 1, columns * 4}, {0, 1, int64_t{1} << 32, (int64_t{1} << 32) + 4096}, 0.5, 13, at::kFloat);
+  const Tensor high = dropout_mask_tile({1, 1, 1, columns * 4}, {0, 1, int64_t{1} << 32, (int64_t{1} << 32) + 4096},
+                                        0.5, 13, at::kFloat);
   CHECK(deviations(low.eq(high).sum().item<double>(), 4096, 0.5) < kFarOff);
 }
 
 TEST_CASE("dropout: as many are dropped as p says", "[unit]") {
   const int64_t count = 1 << 20;
   for (const double p : {0.01, 0.1, 0.5, 0.9})
-    for (uint64_t key = 0; key < 4; ++key) CHECK(deviations(kept(count, p, key).sum().item<double>(), static_cast<double>(count), 1.0 - p) < kFarOff);
+    for (uint64_t key = 0; key < 4; ++key)
+      CHECK(deviations(kept(count, p, key).sum().item<double>(), static_cast<double>(count), 1.0 - p) < kFarOff);
 }
 
 TEST_CASE("dropout: the counts of short rows vary as independent draws do", "[unit]") {
@@ -151,7 +158,8 @@ TEST_CASE("dropout: neighbouring keys are independent", "[unit]") {
   const int64_t count = 1 << 18;
   for (const uint64_t key : {uint64_t{1}, uint64_t{1} << 20, uint64_t{1} << 32, uint64_t{1} << 63})
     for (const uint64_t other : {key + 1, key ^ (uint64_t{1} << 31), key ^ (uint64_t{1} << 62)})
-      CHECK(deviations(kept(count, 0.5, key).eq(kept(count, 0.5, other)).sum().item<double>(), static_cast<double>(count), 0.5) < kFarOff);
+      CHECK(deviations(kept(count, 0.5, key).eq(kept(count, 0.5, other)).sum().item<double>(),
+                       static_cast<double>(count), 0.5) < kFarOff);
 }
 
 TEST_CASE("draw: steps, micro-batches and sites have keys of their own", "[unit]") {
@@ -163,7 +171,8 @@ TEST_CASE("draw: steps, micro-batches and sites have keys of their own", "[unit]
 }
 
 TEST_CASE("draw_normal: one key, one tensor, whatever the type", "[unit]") {
-  const Tensor a = at::empty({64, 64}), b = at::empty({64, 64}), low = at::empty({64, 64}, at::kBFloat16), across = at::empty({64, 64}).t();
+  const Tensor a = at::empty({64, 64}), b = at::empty({64, 64}), low = at::empty({64, 64}, at::kBFloat16),
+               across = at::empty({64, 64}).t();
   draw_normal(a, 0.02, 42);
   draw_normal(b, 0.02, 42);
   draw_normal(low, 0.02, 42);

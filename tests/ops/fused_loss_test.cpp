@@ -36,10 +36,13 @@ struct LossCase {
     targets = at::zeros({N}, at::kLong);
     KeyedSequence draw(4);
     for (int64_t i = 0; i < N; ++i)
-      targets.mutable_data_ptr<int64_t>()[i] = ignore_some && i % 3 == 1 ? kIgnore : static_cast<int64_t>(draw.below(static_cast<uint64_t>(V)));
+      targets.mutable_data_ptr<int64_t>()[i] =
+          ignore_some && i % 3 == 1 ? kIgnore : static_cast<int64_t>(draw.below(static_cast<uint64_t>(V)));
     for (const Tensor& t : leaves()) t.requires_grad_(true);
   }
-  std::vector<Tensor> leaves() const { return bias.defined() ? std::vector<Tensor>{hidden, weight, bias} : std::vector<Tensor>{hidden, weight}; }
+  std::vector<Tensor> leaves() const {
+    return bias.defined() ? std::vector<Tensor>{hidden, weight, bias} : std::vector<Tensor>{hidden, weight};
+  }
 };
 
 struct Outcome {
@@ -59,18 +62,26 @@ Outcome outcome(LossFunction loss, const LossCase& c, const LossOptions& options
 }
 
 std::vector<LossOptions> all_options() {
-  return {{}, {.smoothing = 0.1}, {.z_loss = 1e-3}, {.softcap = 4.0}, {.scale = 1.0 / 37}, {.chunk = 7}, {.smoothing = 0.2, .z_loss = 1e-2, .softcap = 6.0, .chunk = 11, .scale = 3.0}};
+  return {{},
+          {.smoothing = 0.1},
+          {.z_loss = 1e-3},
+          {.softcap = 4.0},
+          {.scale = 1.0 / 37},
+          {.chunk = 7},
+          {.smoothing = 0.2, .z_loss = 1e-2, .softcap = 6.0, .chunk = 11, .scale = 3.0}};
 }
 
-constexpr double kSameLoss = 5e-7;   // relative, fp32
+constexpr double kSameLoss = 5e-7;  // relative, fp32
 
 void check_equal_to_plain(const LossCase& c, const LossOptions& options, double loss_error, double gradient_error) {
   const Outcome fused = outcome(fused_loss, c, options), plain = outcome(plain_loss, c, options);
   CHECK(fused.loss.scalar_type() == plain.loss.scalar_type());
   const double a = fused.loss.item<double>(), b = plain.loss.item<double>();
-  INFO("loss " << a << " and " << b << ", smoothing " << options.smoothing << ", z " << options.z_loss << ", chunk " << options.chunk);
+  INFO("loss " << a << " and " << b << ", smoothing " << options.smoothing << ", z " << options.z_loss << ", chunk "
+               << options.chunk);
   CHECK(std::abs(a - b) <= loss_error * std::abs(b));
-  for (size_t i = 0; i < fused.gradients.size(); ++i) CHECK(close_gradient(fused.gradients[i], plain.gradients[i], gradient_error));
+  for (size_t i = 0; i < fused.gradients.size(); ++i)
+    CHECK(close_gradient(fused.gradients[i], plain.gradients[i], gradient_error));
 }
 
 }  // namespace
@@ -106,7 +117,8 @@ TEST_CASE("fused loss: under bf16 autocast it is as near to fp32 as the plain on
     double worst = std::abs(low.loss.item<double>() / exact.loss.item<double>() - 1.0);
     for (size_t i = 0; i < low.gradients.size(); ++i) {
       CHECK(low.gradients[i].scalar_type() == at::kFloat);
-      worst = std::max(worst, ((low.gradients[i] - exact.gradients[i]).abs().max() / exact.gradients[i].abs().max()).item<double>());
+      worst = std::max(
+          worst, ((low.gradients[i] - exact.gradients[i]).abs().max() / exact.gradients[i].abs().max()).item<double>());
     }
     return worst;
   };
@@ -182,7 +194,8 @@ TEST_CASE("fused loss: its gradients are given away, so that a parameter keeps t
 TEST_CASE("fused loss: two micro-batches add up in a tied weight", "[unit]") {
   const LossCase c(20, 8, 30, at::kFloat, false, true);
   const auto run = [&](LossFunction loss) {
-    for (int micro = 0; micro < 2; ++micro) loss(c.weight.slice(0, 0, 20) * 2.0 + c.hidden, c.weight, c.bias, c.targets, {}).backward();
+    for (int micro = 0; micro < 2; ++micro)
+      loss(c.weight.slice(0, 0, 20) * 2.0 + c.hidden, c.weight, c.bias, c.targets, {}).backward();
     const Tensor gradient = c.weight.grad();
     c.weight.mutable_grad() = Tensor();
     return gradient;
@@ -207,15 +220,18 @@ TEST_CASE("fused loss: a target outside the vocabulary is told", "[unit]") {
   for (const int64_t wrong : {int64_t{-1}, int64_t{30}}) {
     const LossCase c(6, 8, 30, at::kFloat, false, false);
     c.targets[3] = wrong;
-    CHECK_THROWS_WITH(fused_loss(c.hidden, c.weight, c.bias, c.targets, {}), Catch::Contains(std::to_string(wrong)) && Catch::Contains("vocabulary of 30"));
+    CHECK_THROWS_WITH(fused_loss(c.hidden, c.weight, c.bias, c.targets, {}),
+                      Catch::Contains(std::to_string(wrong)) && Catch::Contains("vocabulary of 30"));
   }
 }
 
 TEST_CASE("fused loss: shapes and types that do not fit are told", "[unit]") {
   const LossCase c(6, 8, 30, at::kFloat, false, false);
-  CHECK_THROWS_WITH(fused_loss(c.hidden, c.weight.slice(1, 0, 7), c.bias, c.targets, {}), Catch::Contains("[30, 7]") && Catch::Contains("[V, 8]"));
+  CHECK_THROWS_WITH(fused_loss(c.hidden, c.weight.slice(1, 0, 7), c.bias, c.targets, {}),
+                    Catch::Contains("[30, 7]") && Catch::Contains("[V, 8]"));
   CHECK_THROWS_WITH(fused_loss(c.hidden, c.weight, c.bias, c.targets.slice(0, 1), {}), Catch::Contains("[5]"));
-  CHECK_THROWS_WITH(fused_loss(c.hidden.to(at::kDouble), c.weight, c.bias, c.targets, {}), Catch::Contains("Double") && Catch::Contains("Float"));
+  CHECK_THROWS_WITH(fused_loss(c.hidden.to(at::kDouble), c.weight, c.bias, c.targets, {}),
+                    Catch::Contains("Double") && Catch::Contains("Float"));
 }
 
 TEST_CASE("fused loss: one thread or two make no difference", "[unit]") {
@@ -234,7 +250,8 @@ TEST_CASE("token losses: sum to the fused loss, and ignored tokens have none", "
     for (const LossOptions& options : all_options()) {
       const LossCase c(50, 16, 101, type, true, true);
       const Tensor each = token_losses(c.hidden, c.weight, c.bias, c.targets, options);
-      const double sum = each.sum(at::kDouble).item<double>(), fused = fused_loss(c.hidden, c.weight, c.bias, c.targets, options).item<double>();
+      const double sum = each.sum(at::kDouble).item<double>(),
+                   fused = fused_loss(c.hidden, c.weight, c.bias, c.targets, options).item<double>();
       CHECK(std::abs(sum - fused) <= kSameLoss * std::abs(fused));
       CHECK(each.masked_select(c.targets.eq(kIgnore)).eq(0.0).all().item<bool>());
       CHECK_FALSE(each.requires_grad());

@@ -26,7 +26,8 @@ struct Step {
   uint64_t site;
   std::shared_ptr<int> passes = std::make_shared<int>(0);
 
-  explicit Step(uint64_t key, int64_t width = 16) : in(at::zeros({2 * width, width})), out(at::zeros({width, 2 * width})), site(key) {
+  explicit Step(uint64_t key, int64_t width = 16)
+      : in(at::zeros({2 * width, width})), out(at::zeros({width, 2 * width})), site(key) {
     draw_normal(in, 0.3, mix(key, 1));
     draw_normal(out, 0.3, mix(key, 2));
     in.requires_grad_(true);
@@ -48,7 +49,9 @@ Tensor some_input(uint64_t key, bool wants_gradient = true) {
 // The gradients of two micro-batches through three steps, the middle one used twice.
 std::vector<Tensor> gradients(bool recomputed, bool input_gradient) {
   const std::vector<Step> steps{Step(1), Step(2), Step(3)};
-  const auto through = [&](const Step& step, const Tensor& x) { return recomputed ? recompute(step, x, step.reads()) : step(x); };
+  const auto through = [&](const Step& step, const Tensor& x) {
+    return recomputed ? recompute(step, x, step.reads()) : step(x);
+  };
   std::vector<Tensor> result;
   for (uint64_t micro = 0; micro < 2; ++micro) {
     const Tensor x = some_input(10 + micro, input_gradient);
@@ -71,9 +74,13 @@ void check_same(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
 
 }  // namespace
 
-TEST_CASE("recompute: values and gradients are those of the plain run, to the bit", "[unit]") { check_same(gradients(true, true), gradients(false, true)); }
+TEST_CASE("recompute: values and gradients are those of the plain run, to the bit", "[unit]") {
+  check_same(gradients(true, true), gradients(false, true));
+}
 
-TEST_CASE("recompute: parameters learn although the input wants no gradient", "[unit]") { check_same(gradients(true, false), gradients(false, false)); }
+TEST_CASE("recompute: parameters learn although the input wants no gradient", "[unit]") {
+  check_same(gradients(true, false), gradients(false, false));
+}
 
 TEST_CASE("recompute: the same under bf16 autocast", "[unit]") {
   const auto run = [](bool recomputed) {
@@ -96,7 +103,7 @@ TEST_CASE("recompute: a weight's cast made without a graph is not given to the l
   {
     const AutocastScope scope(at::kCPU, {true, c10::ScalarType::BFloat16, true});
     recompute(step, x, step.reads());
-    step(x).sum().backward();   // shares the cache of the scope
+    step(x).sum().backward();  // shares the cache of the scope
   }
   CHECK(step.in.grad().defined());
 }
@@ -121,7 +128,9 @@ TEST_CASE("recompute: segments nest", "[unit]") {
   const Step inner(1), outer(2);
   const auto run = [&](bool recomputed) {
     inner.in.mutable_grad() = outer.in.mutable_grad() = Tensor();
-    const Segment both = [&](const Tensor& x) { return outer(recomputed ? recompute(inner, x, inner.reads()) : inner(x)); };
+    const Segment both = [&](const Tensor& x) {
+      return outer(recomputed ? recompute(inner, x, inner.reads()) : inner(x));
+    };
     std::vector<Tensor> all = inner.reads();
     for (const Tensor& read : outer.reads()) all.push_back(read);
     const Tensor x = some_input(3);

@@ -58,7 +58,8 @@ bool sees(const Mask& mask, int64_t row, int64_t q, int64_t k) {
   if (mask.window) seen = seen && own - k < *mask.window && (mask.causal || k - own < *mask.window);
   seen = seen || k < mask.prefix;
   if (mask.keys.defined()) seen = seen && mask.keys[row][k].item<bool>();
-  if (mask.q_segment.defined()) seen = seen && mask.q_segment[row][q].item<int64_t>() == mask.k_segment[row][k].item<int64_t>();
+  if (mask.q_segment.defined())
+    seen = seen && mask.q_segment[row][q].item<int64_t>() == mask.k_segment[row][k].item<int64_t>();
   return seen;
 }
 
@@ -73,7 +74,8 @@ Tensor dense(const MaskCase& c, const Tile& t) {
 }
 
 Tile draw_tile(KeyedSequence& draw, const MaskCase& c) {
-  const auto q0 = static_cast<int64_t>(draw.below(static_cast<uint64_t>(c.Lq))), k0 = static_cast<int64_t>(draw.below(static_cast<uint64_t>(c.Lk)));
+  const auto q0 = static_cast<int64_t>(draw.below(static_cast<uint64_t>(c.Lq))),
+             k0 = static_cast<int64_t>(draw.below(static_cast<uint64_t>(c.Lk)));
   return {q0, q0 + 1 + static_cast<int64_t>(draw.below(static_cast<uint64_t>(c.Lq - q0))), k0,
           k0 + 1 + static_cast<int64_t>(draw.below(static_cast<uint64_t>(c.Lk - k0)))};
 }
@@ -179,7 +181,8 @@ TEST_CASE("positions: every packed document starts at 0", "[unit]") {
 }
 
 TEST_CASE("sizes: a wrong rank is refused in the caller's words", "[unit]") {
-  CHECK_THROWS_WITH(sizes<3>(at::zeros({2, 3}), "x [B, L, D]"), Catch::Contains("x [B, L, D]") && Catch::Contains("2 dimensions"));
+  CHECK_THROWS_WITH(sizes<3>(at::zeros({2, 3}), "x [B, L, D]"),
+                    Catch::Contains("x [B, L, D]") && Catch::Contains("2 dimensions"));
   const auto [B, L] = sizes<2>(at::zeros({2, 3}), "x [B, L]");
   CHECK((B == 2 && L == 3));
 }

@@ -40,7 +40,8 @@ Expected by_definition(const std::vector<float>& logits, size_t target, const Ro
   const double log_z = most + std::log(total);
   Expected e{o.scale * (log_z - (1.0 - o.smoothing) * z[target] - o.smoothing * mean + o.z_loss * log_z * log_z), {}};
   for (size_t i = 0; i < z.size(); ++i) {
-    double g = std::exp(z[i] - log_z) * (1.0 + 2.0 * o.z_loss * log_z) - o.smoothing / width - (i == target ? 1.0 - o.smoothing : 0.0);
+    double g = std::exp(z[i] - log_z) * (1.0 + 2.0 * o.z_loss * log_z) - o.smoothing / width -
+               (i == target ? 1.0 - o.smoothing : 0.0);
     if (o.softcap) g *= 1.0 - std::pow(z[i] / *o.softcap, 2.0);
     e.gradient.push_back(g * o.scale);
   }
@@ -48,7 +49,12 @@ Expected by_definition(const std::vector<float>& logits, size_t target, const Ro
 }
 
 std::vector<RowOptions> every_row_option() {
-  return {{}, {.smoothing = 0.1}, {.z_loss = 1e-3}, {.softcap = 5.0}, {.scale = 0.01}, {.smoothing = 0.2, .z_loss = 1e-2, .softcap = 3.0, .scale = 7.0}};
+  return {{},
+          {.smoothing = 0.1},
+          {.z_loss = 1e-3},
+          {.softcap = 5.0},
+          {.scale = 0.01},
+          {.smoothing = 0.2, .z_loss = 1e-2, .softcap = 3.0, .scale = 7.0}};
 }
 
 }  // namespace
@@ -64,7 +70,8 @@ TEST_CASE("row_loss: loss and gradient follow the definition for every option", 
         INFO("width " << width << ", std " << std << ", softcap " << options.softcap.value_or(0.0));
         REQUIRE(std::abs(loss - expected.loss) <= 5e-7 * std::abs(expected.loss) + 1e-6 * options.scale);
         double worst = 0.0;
-        for (size_t i = 0; i < row.size(); ++i) worst = std::max(worst, std::abs(static_cast<double>(row[i]) - expected.gradient[i]));
+        for (size_t i = 0; i < row.size(); ++i)
+          worst = std::max(worst, std::abs(static_cast<double>(row[i]) - expected.gradient[i]));
         REQUIRE(worst <= 2e-6 * options.scale);
       }
 }
@@ -75,7 +82,8 @@ TEST_CASE("row_loss: a wide softcap keeps the digits of small logits", "[unit]")
   for (size_t target = 0; target < logits.size(); ++target) {
     std::vector<float> row = logits, capped(row.size());
     const Expected expected = by_definition(row, target, options);
-    CHECK(std::abs(row_loss(row.data(), 50, static_cast<int64_t>(target), options, false, capped.data()) - expected.loss) <= 1e-6);
+    CHECK(std::abs(row_loss(row.data(), 50, static_cast<int64_t>(target), options, false, capped.data()) -
+                   expected.loss) <= 1e-6);
   }
 }
 

@@ -5,6 +5,6 @@
 #include <ATen/Context.h>
 
 int main(int argc, char** argv) {
-  at::globalContext().setFlushDenormal(true);   // as the program does
+  at::globalContext().setFlushDenormal(true);  // as the program does
   return Catch::Session().run(argc, argv);
 }

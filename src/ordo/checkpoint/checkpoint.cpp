@@ -19,12 +19,14 @@ namespace ordo {
 
 namespace {
 
-constexpr std::string_view kModel = "model.safetensors", kOptimizer = "optimizer.safetensors", kEma = "ema.safetensors", kState = "state.json",
-                           kConfig = "config.yaml", kTokenizer = "tokenizer";
+constexpr std::string_view kModel = "model.safetensors", kOptimizer = "optimizer.safetensors", kEma = "ema.safetensors",
+                           kState = "state.json", kConfig = "config.yaml", kTokenizer = "tokenizer";
 constexpr std::string_view kStepPrefix = "step-", kTemporaryMark = ".tmp-";
 
 // ".step-00002000.tmp-4711": what process 4711 is writing or deleting.
-fs::path temporary_folder(const fs::path& run, int64_t step) { return run / fmt::format(".{}{}{}", checkpoint_name(step), kTemporaryMark, ::getpid()); }
+fs::path temporary_folder(const fs::path& run, int64_t step) {
+  return run / fmt::format(".{}{}{}", checkpoint_name(step), kTemporaryMark, ::getpid());
+}
 
 // The process that made a temporary file (".last.tmp-4711-0") or folder; nothing when it is none.
 std::optional<pid_t> owner_of(std::string_view name) {
@@ -41,7 +43,7 @@ bool is_leftover(const fs::directory_entry& entry, int64_t step) {
   const auto owner = owner_of(entry.path().filename().string());
   if (!owner) return false;
   if (*owner != ::getpid()) return ::kill(*owner, 0) != 0 && errno == ESRCH;
-  return entry.path().filename() == temporary_folder({}, step);   // of an earlier process of the same number
+  return entry.path().filename() == temporary_folder({}, step);  // of an earlier process of the same number
 }
 
 // What processes that died while writing left behind.
@@ -57,7 +59,7 @@ class TemporaryFolder {
  public:
   explicit TemporaryFolder(fs::path path) : path_(std::move(path)) { fs::create_directory(path_); }
   ~TemporaryFolder() {
-    std::error_code ignored;   // the next write tries again
+    std::error_code ignored;  // the next write tries again
     fs::remove_all(path_, ignored);
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
@@ -86,8 +88,10 @@ void write_tokenizer(const fs::path& folder, const CheckpointContent& content, M
   content.tokenizer(place);
   std::vector<std::string> names;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(place)) {
-    if (entry.is_directory()) sync_folder(entry.path());
-    else names.push_back(entry.path().lexically_relative(folder).generic_string());
+    if (entry.is_directory())
+      sync_folder(entry.path());
+    else
+      names.push_back(entry.path().lexically_relative(folder).generic_string());
   }
   std::sort(names.begin(), names.end());
   for (const std::string& name : names) manifest.files.push_back(write_text(folder, name, read_file(folder / name)));
@@ -107,7 +111,8 @@ void write_files(const fs::path& folder, int64_t step, const CheckpointContent& 
 }
 
 [[noreturn]] void rename_failed(const fs::path& from, const fs::path& to) {
-  throw CheckpointError(fmt::format("cannot rename {} to {}: {}", from.string(), to.filename().string(), std::strerror(errno)));
+  throw CheckpointError(
+      fmt::format("cannot rename {} to {}: {}", from.string(), to.filename().string(), std::strerror(errno)));
 }
 
 // Puts `from` in the place of `to`. If there is one already, the two are exchanged, so that at no moment there is none.
@@ -119,7 +124,7 @@ void move_into_place(const fs::path& from, const fs::path& to) {
   }
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) return;
   if (errno != EINVAL && errno != ENOSYS) rename_failed(from, to);
-  const TemporaryFolder aside(from.string() + "0");   // a file system that cannot exchange: for a moment there is none
+  const TemporaryFolder aside(from.string() + "0");  // a file system that cannot exchange: for a moment there is none
   if (::rename(to.c_str(), aside.path().c_str()) != 0) rename_failed(to, aside.path());
   if (::rename(from.c_str(), to.c_str()) != 0) {
     const int reason = errno;
@@ -161,7 +166,8 @@ std::optional<int64_t> checkpoint_step(std::string_view name) {
   const std::string_view digits = name.substr(kStepPrefix.size());
   int64_t step = -1;
   const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), step);
-  if (problem != std::errc() || end != digits.data() + digits.size() || step < 0 || checkpoint_name(step) != name) return std::nullopt;
+  if (problem != std::errc() || end != digits.data() + digits.size() || step < 0 || checkpoint_name(step) != name)
+    return std::nullopt;
   return step;
 }
 
@@ -184,7 +190,8 @@ Checkpoint::Checkpoint(const fs::path& folder, Verify verify) : folder_(folder) 
   const Manifest manifest = read_manifest(folder);
   step_ = manifest.step;
   const auto named = checkpoint_step(folder.filename().string());
-  require<CheckpointError>(!named || *named == step_, "{} is the checkpoint of step {}: it was renamed", folder.string(), step_);
+  require<CheckpointError>(!named || *named == step_, "{} is the checkpoint of step {}: it was renamed",
+                           folder.string(), step_);
   for (const std::string_view name : {kModel, kOptimizer, kState, kConfig})
     require<CheckpointError>(manifest.find(name) != nullptr, "{} lists no {}", (folder / kManifestName).string(), name);
   verify_folder(folder, manifest, verify == Verify::checksums);
@@ -192,7 +199,9 @@ Checkpoint::Checkpoint(const fs::path& folder, Verify verify) : folder_(folder) 
 
 NamedTensors Checkpoint::model() const { return all_tensors(folder_ / kModel); }
 NamedTensors Checkpoint::optimizer() const { return all_tensors(folder_ / kOptimizer); }
-NamedTensors Checkpoint::ema() const { return fs::exists(folder_ / kEma) ? all_tensors(folder_ / kEma) : NamedTensors(); }
+NamedTensors Checkpoint::ema() const {
+  return fs::exists(folder_ / kEma) ? all_tensors(folder_ / kEma) : NamedTensors();
+}
 std::string Checkpoint::state() const { return checked_text(folder_ / kState); }
 std::string Checkpoint::config() const { return checked_text(folder_ / kConfig); }
 
@@ -200,7 +209,8 @@ void retain(const fs::path& run, int64_t keep) {
   with_checkpoint_errors([&] {
     const auto best = pointed(run, "best"), last = pointed(run, "last");
     std::vector<int64_t> steps = list_checkpoints(run);
-    // What is newer than `last` was left by a run that went further before this one was resumed: it neither counts nor goes.
+    // What is newer than `last` was left by a run that went further before this one was resumed: it neither counts nor
+    // goes.
     if (last) std::erase_if(steps, [&](int64_t step) { return step > *last; });
     const auto newest = static_cast<size_t>(std::clamp<int64_t>(keep, 0, static_cast<int64_t>(steps.size())));
     for (size_t i = 0; i + newest < steps.size(); ++i)

@@ -17,9 +17,11 @@ std::string shape_of(const at::Tensor& t) { return fmt::format("[{}]", fmt::join
 
 // Why the one cannot be copied into the other; empty when it can.
 std::string misfit(const std::string& name, const at::Tensor& from, const at::Tensor& into) {
-  if (from.sizes() != into.sizes()) return fmt::format("'{}' has shape {}, expected {}", name, shape_of(from), shape_of(into));
+  if (from.sizes() != into.sizes())
+    return fmt::format("'{}' has shape {}, expected {}", name, shape_of(from), shape_of(into));
   if (from.is_floating_point() != into.is_floating_point())
-    return fmt::format("'{}' is of type {}, expected {}", name, c10::toString(from.scalar_type()), c10::toString(into.scalar_type()));
+    return fmt::format("'{}' is of type {}, expected {}", name, c10::toString(from.scalar_type()),
+                       c10::toString(into.scalar_type()));
   return {};
 }
 
@@ -47,8 +49,10 @@ void load_into(const NamedTensors& from, const NamedTensors& into, std::string_v
     copies.emplace_back(found->second, &tensor);
     given.erase(found);
   }
-  for (const auto& [name, tensor] : given) problems.push_back(fmt::format("'{}' of shape {} is unknown here", name, shape_of(*tensor)));
-  require<CheckpointError>(problems.empty(), "{} does not fit: {} of {} tensors{}", what, problems.size(), from.size(), listed(problems));
+  for (const auto& [name, tensor] : given)
+    problems.push_back(fmt::format("'{}' of shape {} is unknown here", name, shape_of(*tensor)));
+  require<CheckpointError>(problems.empty(), "{} does not fit: {} of {} tensors{}", what, problems.size(), from.size(),
+                           listed(problems));
   const at::NoGradGuard no_grad;
   for (const auto& [source, target] : copies) target->copy_(*source);
 }

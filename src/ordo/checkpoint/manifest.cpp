@@ -28,7 +28,8 @@ Json file_json(const FileRecord& file) {
 
 Json tensors_json(const FileRecord& file) {
   Json sums = Json::object();
-  for (const auto& [name, xxh3] : file.tensors) sums.get_ref<Json::object_t&>().emplace_back(name, xxh3);   // operator[] would search all names again
+  for (const auto& [name, xxh3] : file.tensors)
+    sums.get_ref<Json::object_t&>().emplace_back(name, xxh3);  // operator[] would search all names again
   return {{"header", file.header}, {"tensors", std::move(sums)}};
 }
 
@@ -41,7 +42,8 @@ Manifest manifest_from(const Json& json) {
     } else {
       const Json& parts = json.at("tensors").at(name);
       file.header = parts.at("header").get<std::string>();
-      for (const auto& [tensor, sum] : parts.at("tensors").items()) file.tensors.emplace_back(tensor, sum.get<std::string>());
+      for (const auto& [tensor, sum] : parts.at("tensors").items())
+        file.tensors.emplace_back(tensor, sum.get<std::string>());
     }
     manifest.files.push_back(std::move(file));
   }
@@ -51,15 +53,17 @@ Manifest manifest_from(const Json& json) {
 void require_known_format(const Json& json, const std::string& what) {
   const Json format = json.value("format", Json());
   require<CheckpointError>(format.is_number_integer(), "{} names no format", what);
-  require<CheckpointError>(format.get<int64_t>() <= kCheckpointFormat, "{} is of format {}; this Ordo reads up to {}: use a newer one", what,
-                           format.get<int64_t>(), kCheckpointFormat);
+  require<CheckpointError>(format.get<int64_t>() <= kCheckpointFormat,
+                           "{} is of format {}; this Ordo reads up to {}: use a newer one", what, format.get<int64_t>(),
+                           kCheckpointFormat);
 }
 
 // Every file below folder, by its name relative to it.
 std::set<std::string> files_below(const fs::path& folder) {
   std::set<std::string> names;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder))
-    if (!fs::is_directory(entry.symlink_status())) names.insert(entry.path().lexically_relative(folder).generic_string());
+    if (!fs::is_directory(entry.symlink_status()))
+      names.insert(entry.path().lexically_relative(folder).generic_string());
   return names;
 }
 
@@ -68,9 +72,11 @@ void verify_tensors(const fs::path& path, const FileRecord& expected) {
   const std::string what = path.string();
   for (const auto& [name, sum] : expected.tensors) {
     require<CheckpointError>(file.has(name), "{} lacks tensor '{}'", what, name);
-    require<CheckpointError>(hash_text(file.checksum(name)) == sum, "{}: tensor '{}' is damaged: its bytes have changed since they were written", what, name);
+    require<CheckpointError>(hash_text(file.checksum(name)) == sum,
+                             "{}: tensor '{}' is damaged: its bytes have changed since they were written", what, name);
   }
-  require<CheckpointError>(hash_text(file.header_checksum()) == expected.header, "{}: the header is damaged: its bytes have changed since they were written", what);
+  require<CheckpointError>(hash_text(file.header_checksum()) == expected.header,
+                           "{}: the header is damaged: its bytes have changed since they were written", what);
 }
 
 void verify_bytes(const fs::path& path, const FileRecord& expected) {
@@ -83,12 +89,14 @@ void verify_bytes(const fs::path& path, const FileRecord& expected) {
 }  // namespace
 
 const FileRecord* Manifest::find(std::string_view name) const {
-  const auto found = std::find_if(files.begin(), files.end(), [&](const FileRecord& file) { return file.name == name; });
+  const auto found =
+      std::find_if(files.begin(), files.end(), [&](const FileRecord& file) { return file.name == name; });
   return found == files.end() ? nullptr : &*found;
 }
 
 std::string Manifest::text() const {
-  Json json{{"format", kCheckpointFormat}, {"step", step}, {"versions", {{"ordo", ORDO_VERSION}, {"torch", TORCH_VERSION}}}};
+  Json json{
+      {"format", kCheckpointFormat}, {"step", step}, {"versions", {{"ordo", ORDO_VERSION}, {"torch", TORCH_VERSION}}}};
   json["files"] = Json::object();
   json["tensors"] = Json::object();
   for (const FileRecord& file : files) {
@@ -106,12 +114,15 @@ Manifest read_manifest(const fs::path& folder) {
   const std::string what = path.string();
   return with_checkpoint_errors([&] {
     std::error_code problem;
-    require<CheckpointError>(fs::exists(fs::symlink_status(path, problem)), "{} has no {}: it is no checkpoint, or was never finished", folder.string(), kManifestName);
+    require<CheckpointError>(fs::exists(fs::symlink_status(path, problem)),
+                             "{} has no {}: it is no checkpoint, or was never finished", folder.string(),
+                             kManifestName);
     require_regular_file(path);
     const std::string text = read_file(path);
-    const size_t closing = closing_lines("").size();   // of one length whatever the sum
+    const size_t closing = closing_lines("").size();  // of one length whatever the sum
     const std::string_view before = std::string_view(text).substr(0, text.size() - std::min(text.size(), closing));
-    require<CheckpointError>(text.substr(before.size()) == closing_lines(before), "{} is damaged: its bytes have changed since they were written", what);
+    require<CheckpointError>(text.substr(before.size()) == closing_lines(before),
+                             "{} is damaged: its bytes have changed since they were written", what);
     const Json json = parse_json(text, what);
     require_known_format(json, what);
     try {
@@ -135,12 +146,14 @@ FileRecord record_of(const std::string& name, std::string_view content) {
 void verify_folder(const fs::path& folder, const Manifest& manifest, bool bytes) {
   with_checkpoint_errors([&] {
     for (const std::string& name : files_below(folder))
-      require<CheckpointError>(name == kManifestName || manifest.find(name) != nullptr, "{} is no part of the checkpoint: remove it", (folder / name).string());
+      require<CheckpointError>(name == kManifestName || manifest.find(name) != nullptr,
+                               "{} is no part of the checkpoint: remove it", (folder / name).string());
     for (const FileRecord& file : manifest.files) {
       const fs::path path = folder / file.name;
       require_regular_file(path);
       const uint64_t size = fs::file_size(path);
-      require<CheckpointError>(size == file.size, "{} is damaged: it has {} bytes, {} were written", path.string(), size, file.size);
+      require<CheckpointError>(size == file.size, "{} is damaged: it has {} bytes, {} were written", path.string(),
+                               size, file.size);
     }
     if (!bytes) return;
     for (const FileRecord& file : manifest.files) verify_bytes(folder / file.name, file);

@@ -38,7 +38,8 @@ int64_t step_meant(const fs::path& run, std::string_view which) {
   require<CheckpointError>(!steps.empty(), "{} has no checkpoint", run.string());
   if (which == "best" || which == "last") {
     const auto step = pointed(run, which);
-    require<CheckpointError>(step.has_value(), "{} names no {} checkpoint; it has {}", run.string(), which, names_of(steps));
+    require<CheckpointError>(step.has_value(), "{} names no {} checkpoint; it has {}", run.string(), which,
+                             names_of(steps));
     return *step;
   }
   if (which.empty()) {
@@ -46,7 +47,8 @@ int64_t step_meant(const fs::path& run, std::string_view which) {
     return best ? *best : pointed(run, "last").value_or(steps.back());
   }
   const auto step = step_of(which);
-  require<CheckpointError>(step.has_value(), "'{}' names no checkpoint: expected best, last or a step; {} has {}", which, run.string(), names_of(steps));
+  require<CheckpointError>(step.has_value(), "'{}' names no checkpoint: expected best, last or a step; {} has {}",
+                           which, run.string(), names_of(steps));
   return *step;
 }
 
@@ -90,7 +92,8 @@ std::optional<int64_t> pointed(const fs::path& run, std::string_view pointer) {
   std::string name = with_checkpoint_errors([&] { return read_file(path); });
   if (name.ends_with('\n')) name.pop_back();
   const auto step = checkpoint_step(name);
-  require<CheckpointError>(step.has_value(), "{} is damaged: it should hold a checkpoint's name, such as {}", path.string(), checkpoint_name(2000));
+  require<CheckpointError>(step.has_value(), "{} is damaged: it should hold a checkpoint's name, such as {}",
+                           path.string(), checkpoint_name(2000));
   return step;
 }
 
@@ -100,12 +103,14 @@ fs::path resolve_checkpoint(const fs::path& run_or_checkpoint, std::string_view 
   require<CheckpointError>(is_folder(path), "there is no folder {}", path.string());
   std::error_code ignored;
   if (checkpoint_step(path.filename().string()) || fs::exists(path / kManifestName, ignored)) {
-    require<CheckpointError>(which.empty(), "{} is one checkpoint: give the run's folder to choose '{}'", path.string(), which);
+    require<CheckpointError>(which.empty(), "{} is one checkpoint: give the run's folder to choose '{}'", path.string(),
+                             which);
     return path;
   }
   const int64_t step = step_meant(path, which);
   const fs::path folder = path / checkpoint_name(step);
-  require<CheckpointError>(is_folder(folder), "{} has no {}; it has {}", path.string(), checkpoint_name(step), names_of(list_checkpoints(path)));
+  require<CheckpointError>(is_folder(folder), "{} has no {}; it has {}", path.string(), checkpoint_name(step),
+                           names_of(list_checkpoints(path)));
   return folder;
 }
 

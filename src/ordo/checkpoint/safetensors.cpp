@@ -22,11 +22,14 @@ namespace {
 constexpr size_t kLengthBytes = 8, kLongestHeader = 100'000'000;
 
 size_t header_length(const MappedFile& file, const std::string& what) {
-  require<CheckpointError>(file.size() >= kLengthBytes, "{}: {} bytes are too few for a safetensors file", what, file.size());
+  require<CheckpointError>(file.size() >= kLengthBytes, "{}: {} bytes are too few for a safetensors file", what,
+                           file.size());
   uint64_t length = 0;
   for (size_t byte = kLengthBytes; byte-- > 0;) length = length << 8 | std::to_integer<uint64_t>(file.data()[byte]);
-  require<CheckpointError>(length <= kLongestHeader, "{}: a header of {} bytes, expected at most {}", what, length, kLongestHeader);
-  require<CheckpointError>(length <= file.size() - kLengthBytes, "{}: a header of {} bytes in a file of {}", what, length, file.size());
+  require<CheckpointError>(length <= kLongestHeader, "{}: a header of {} bytes, expected at most {}", what, length,
+                           kLongestHeader);
+  require<CheckpointError>(length <= file.size() - kLengthBytes, "{}: a header of {} bytes in a file of {}", what,
+                           length, file.size());
   return static_cast<size_t>(length);
 }
 
@@ -53,22 +56,26 @@ std::vector<Outgoing> lay_out(const NamedTensors& tensors, const std::string& wh
   for (const auto& [name, tensor] : tensors) {
     ORDO_ASSERT(tensor.defined() && name != "__metadata__");
     const StoredType* const type = stored_type(tensor.scalar_type());
-    require<CheckpointError>(type != nullptr, "{}: tensor '{}' is of type {}, which safetensors cannot hold", what, name, c10::toString(tensor.scalar_type()));
+    require<CheckpointError>(type != nullptr, "{}: tensor '{}' is of type {}, which safetensors cannot hold", what,
+                             name, c10::toString(tensor.scalar_type()));
     out.push_back({{.name = name, .dtype = std::string(type->name), .shape = tensor.sizes().vec()}, &tensor});
   }
   std::sort(out.begin(), out.end(), [](const Outgoing& a, const Outgoing& b) {
-    return std::forward_as_tuple(b.tensor->element_size(), a.info.name) < std::forward_as_tuple(a.tensor->element_size(), b.info.name);
+    return std::forward_as_tuple(b.tensor->element_size(), a.info.name) <
+           std::forward_as_tuple(a.tensor->element_size(), b.info.name);
   });
   size_t at = 0;
   for (size_t i = 0; i < out.size(); ++i) {
-    ORDO_ASSERT(std::none_of(out.begin() + static_cast<std::ptrdiff_t>(i) + 1, out.end(), [&](const Outgoing& o) { return o.info.name == out[i].info.name; }));
+    ORDO_ASSERT(std::none_of(out.begin() + static_cast<std::ptrdiff_t>(i) + 1, out.end(),
+                             [&](const Outgoing& o) { return o.info.name == out[i].info.name; }));
     out[i].info.begin = at;
     out[i].info.end = at += out[i].tensor->nbytes();
   }
   return out;
 }
 
-std::string header_text(const std::vector<Outgoing>& tensors, const std::map<std::string, std::string>& metadata, const std::string& what) {
+std::string header_text(const std::vector<Outgoing>& tensors, const std::map<std::string, std::string>& metadata,
+                        const std::string& what) {
   SafetensorsHeader header{.tensors = {}, .metadata = metadata};
   for (const Outgoing& out : tensors) header.tensors.push_back(out.info);
   try {
@@ -104,15 +111,18 @@ const TensorInfo& SafetensorsFile::info(std::string_view name) const {
 at::Tensor SafetensorsFile::tensor(std::string_view name) const {
   const TensorInfo& wanted = info(name);
   const StoredType& type = *stored_type(wanted.dtype);
-  require<CheckpointError>(type.type.has_value(), "{}: tensor '{}' is of type {}, which LibTorch has not", file_->path().string(), name, wanted.dtype);
-  const bool truth = type.type == c10::ScalarType::Bool;   // read as numbers: a byte that is neither 0 nor 1 is no bool
+  require<CheckpointError>(type.type.has_value(), "{}: tensor '{}' is of type {}, which LibTorch has not",
+                           file_->path().string(), name, wanted.dtype);
+  const bool truth = type.type == c10::ScalarType::Bool;  // read as numbers: a byte that is neither 0 nor 1 is no bool
   at::Tensor out;
   try {
     out = at::empty(wanted.shape, truth ? c10::ScalarType::Byte : *type.type);
   } catch (const c10::Error& error) {
-    throw CheckpointError(fmt::format("{}: tensor '{}' cannot be made: {}", file_->path().string(), name, error.what_without_backtrace()));
+    throw CheckpointError(fmt::format("{}: tensor '{}' cannot be made: {}", file_->path().string(), name,
+                                      error.what_without_backtrace()));
   }
-  if (wanted.end > wanted.begin) std::memcpy(out.mutable_data_ptr(), file_->data() + data_begin_ + wanted.begin, wanted.end - wanted.begin);
+  if (wanted.end > wanted.begin)
+    std::memcpy(out.mutable_data_ptr(), file_->data() + data_begin_ + wanted.begin, wanted.end - wanted.begin);
   return truth ? out.ne(0) : out;
 }
 
@@ -123,18 +133,20 @@ uint64_t SafetensorsFile::checksum(std::string_view name) const {
 
 uint64_t SafetensorsFile::header_checksum() const { return hash_bytes(file_->data(), data_begin_); }
 
-SafetensorsSums write_safetensors(const fs::path& path, const NamedTensors& tensors, const std::map<std::string, std::string>& metadata) {
+SafetensorsSums write_safetensors(const fs::path& path, const NamedTensors& tensors,
+                                  const std::map<std::string, std::string>& metadata) {
   const std::string what = path.string();
   require_separate(tensors);
   const std::vector<Outgoing> order = lay_out(tensors, what);
   const std::string header = header_text(order, metadata, what);
-  require<CheckpointError>(header.size() - kLengthBytes <= kLongestHeader, "{}: the names of {} tensors do not fit into a header", what, tensors.size());
+  require<CheckpointError>(header.size() - kLengthBytes <= kLongestHeader,
+                           "{}: the names of {} tensors do not fit into a header", what, tensors.size());
   return with_checkpoint_errors([&] {
     SafetensorsSums sums{.header = hash_bytes(header.data(), header.size()), .tensors = {}, .file_size = header.size()};
     FileWriter writer(path);
     writer.write(header.data(), header.size());
     for (const Outgoing& out : order) {
-      const at::Tensor bytes = out.tensor->detach().to(at::kCPU).contiguous();   // one at a time
+      const at::Tensor bytes = out.tensor->detach().to(at::kCPU).contiguous();  // one at a time
       sums.tensors.push_back({out.info.name, hash_bytes(bytes.const_data_ptr(), bytes.nbytes())});
       writer.write(bytes.const_data_ptr(), bytes.nbytes());
       sums.file_size += bytes.nbytes();

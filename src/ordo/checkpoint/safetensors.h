@@ -18,24 +18,24 @@ using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
 
 // One tensor's place in a file.
 struct TensorInfo {
-  std::string name, dtype;                        // dtype as the file spells it: F32, BF16, …
+  std::string name, dtype;  // dtype as the file spells it: F32, BF16, …
   std::vector<int64_t> shape;
-  size_t begin = 0, end = 0;                      // bytes from the start of the data
+  size_t begin = 0, end = 0;  // bytes from the start of the data
 };
 
 class SafetensorsFile {
  public:
   // Throws CheckpointError that names the file and what is wrong: header, offsets, holes, overlaps, sizes, types.
   explicit SafetensorsFile(const fs::path& path);
-  const std::vector<TensorInfo>& tensors() const { return tensors_; }       // in order of their bytes
+  const std::vector<TensorInfo>& tensors() const { return tensors_; }  // in order of their bytes
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
   bool has(std::string_view name) const;
-  at::Tensor tensor(std::string_view name) const;                           // a copy on the CPU; throws when absent or of a type LibTorch lacks
-  uint64_t checksum(std::string_view name) const;                           // XXH3 of the tensor's bytes in the file
-  uint64_t header_checksum() const;                                         // XXH3 of everything before the data
+  at::Tensor tensor(std::string_view name) const;  // a copy on the CPU; throws when absent or of a type LibTorch lacks
+  uint64_t checksum(std::string_view name) const;  // XXH3 of the tensor's bytes in the file
+  uint64_t header_checksum() const;                // XXH3 of everything before the data
 
  private:
-  const TensorInfo& info(std::string_view name) const;                      // throws when absent
+  const TensorInfo& info(std::string_view name) const;  // throws when absent
 
   std::shared_ptr<MappedFile> file_;
   size_t data_begin_ = 0;
@@ -53,7 +53,9 @@ struct SafetensorsSums {
   std::vector<TensorChecksum> tensors;
   size_t file_size = 0;
 };
-// Writes path (flushed to disk, not renamed), copying from any device. Two tensors that share memory are an ORDO_ASSERT: ties are resolved before.
-SafetensorsSums write_safetensors(const fs::path& path, const NamedTensors& tensors, const std::map<std::string, std::string>& metadata);
+// Writes path (flushed to disk, not renamed), copying from any device. Two tensors that share memory are an
+// ORDO_ASSERT: ties are resolved before.
+SafetensorsSums write_safetensors(const fs::path& path, const NamedTensors& tensors,
+                                  const std::map<std::string, std::string>& metadata);
 
 }  // namespace ordo

@@ -11,7 +11,7 @@ class Decoder final : public Model {
  public:
   struct Config : StackConfig {};
   static constexpr std::string_view kKind = "decoder", kSummary = "decoder-only language model: causal self-attention";
-  Decoder(const Config& config, const ModelFacts& facts);   // draws its weights from (facts.seed, parameter name)
+  Decoder(const Config& config, const ModelFacts& facts);  // draws its weights from (facts.seed, parameter name)
   Tensor forward(const ModelInput& in, KVCache* cache = nullptr) override;
   Head& head() override { return *head_; }
   std::shared_ptr<KVCache> make_cache() const override;
@@ -24,9 +24,9 @@ class Decoder final : public Model {
 
  private:
   Config config_;
-  std::shared_ptr<Embedding> embedding_;       // child "embedding"
-  std::shared_ptr<Stack> decoder_;             // child "decoder": parameters are decoder.blocks.3.attention.q.weight
-  std::shared_ptr<Head> head_;                 // child "head"; tied: no weight of its own
+  std::shared_ptr<Embedding> embedding_;  // child "embedding"
+  std::shared_ptr<Stack> decoder_;        // child "decoder": parameters are decoder.blocks.3.attention.q.weight
+  std::shared_ptr<Head> head_;            // child "head"; tied: no weight of its own
 };
 void fields(Fields& f, Decoder::Config& c);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every model is to the rest of the house: it ends at hidden states; its head goes from there to logits or to a loss.
+// What every model is to the rest of the house: it ends at hidden states; its head goes from there to logits or to a
+// loss.
 #pragma once
 #include <memory>
 #include <optional>
@@ -13,12 +14,12 @@
 
 namespace ordo {
 
-class Probe;                                   // models/probe.h: handed in by whoever is curious; with none a model pays nothing
+class Probe;  // models/probe.h: handed in by whoever is curious; with none a model pays nothing
 
 struct ModelInput {
-  Tensor ids;                                  // int64 [B, L]
+  Tensor ids;  // int64 [B, L]
   Positions at;
-  Mask mask = {};                              // keys, segments, prefix; a decoder adds `causal` itself
+  Mask mask = {};  // keys, segments, prefix; a decoder adds `causal` itself
   Draw draw = {};
   Probe* probe = nullptr;
 };
@@ -26,19 +27,21 @@ struct ModelInput {
 // What the data decides.
 struct ModelFacts {
   int64_t vocab_size = 0;
-  int64_t max_length = 0;                      // train.length, for a config whose max_length is 0
-  uint64_t seed = 0;                           // initial weights
+  int64_t max_length = 0;  // train.length, for a config whose max_length is 0
+  uint64_t seed = 0;       // initial weights
 };
 
 // Hidden states -> logits or loss. weight [V, D] is the embedding's own when tied.
 class Head : public torch::nn::Module, public Resets {
  public:
-  Head(int64_t dim, int64_t vocab_size, bool bias, std::optional<double> softcap);   // owns a weight
-  Head(const Tensor& tied, bool bias, std::optional<double> softcap);                // shares one: registered (and saved) by its owner alone
-  Tensor logits(const Tensor& hidden) const;                                         // [.., D] -> [.., V]
+  Head(int64_t dim, int64_t vocab_size, bool bias, std::optional<double> softcap);  // owns a weight
+  Head(const Tensor& tied, bool bias,
+       std::optional<double> softcap);        // shares one: registered (and saved) by its owner alone
+  Tensor logits(const Tensor& hidden) const;  // [.., D] -> [.., V]
   // Sum over the targets (int64, shaped as hidden without its last dimension; kIgnore is left out).
   Tensor loss(const Tensor& hidden, const Tensor& targets, LossOptions options) const;
-  Tensor token_losses(const Tensor& hidden, const Tensor& targets, Tensor* correct = nullptr) const;   // no gradients, shaped as targets
+  Tensor token_losses(const Tensor& hidden, const Tensor& targets,
+                      Tensor* correct = nullptr) const;  // no gradients, shaped as targets
   void reset(const Initialiser& init, const std::string& path) override;
   const Tensor& weight() const { return weight_; }
 
@@ -50,13 +53,14 @@ class Head : public torch::nn::Module, public Resets {
 
 // Where a step's arithmetic and memory go; counted, not measured.
 struct ModelCost {
-  double flops_per_token = 0.0;                // forward, of matrix products, causal attention at half, at the given length
-  double activation_bytes_per_token = 0.0;     // kept for backward without recompute, fp32
+  double flops_per_token = 0.0;  // forward, of matrix products, causal attention at half, at the given length
+  double activation_bytes_per_token = 0.0;  // kept for backward without recompute, fp32
 };
 
 class Model : public torch::nn::Module {
  public:
-  virtual Tensor forward(const ModelInput& in, KVCache* cache = nullptr) = 0;   // hidden states [B, L, D], after the final norm
+  virtual Tensor forward(const ModelInput& in,
+                         KVCache* cache = nullptr) = 0;  // hidden states [B, L, D], after the final norm
   virtual Head& head() = 0;
   virtual std::shared_ptr<KVCache> make_cache() const = 0;
   virtual int64_t max_length() const = 0;
@@ -69,7 +73,7 @@ class Model : public torch::nn::Module {
 };
 
 using ModelCatalog = Catalog<Model, ModelFacts>;
-const ModelCatalog& models();                  // models/catalog.cpp
+const ModelCatalog& models();  // models/catalog.cpp
 template <>
 const Kinds& kinds_of<Model>();
 

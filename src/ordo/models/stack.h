@@ -11,14 +11,14 @@
 
 namespace ordo {
 
-class Problems;   // config/config.h
+class Problems;  // config/config.h
 
 // By value: a replay of a recomputed block outlives the call.
 struct Context {
   Positions at;
   Mask mask = {};
   Draw draw = {};
-  KVCache* cache = nullptr;                    // never together with recompute
+  KVCache* cache = nullptr;  // never together with recompute
   Probe* probe = nullptr;
 };
 
@@ -35,19 +35,19 @@ void fields(Fields& f, NormConfig& c);
 // What encoder and decoder share in YAML, under `model`.
 struct StackConfig {
   int64_t dim = 0, layers = 0;
-  int64_t max_length = 0;                      // positions it is built for; 0: train.length
+  int64_t max_length = 0;  // positions it is built for; 0: train.length
   AttentionConfig attention;
   FeedForwardConfig feed_forward;
   NormConfig norm;
-  std::vector<Choice<PositionEncoding>> position;   // empty: none
-  double dropout = 0.0;                        // after embedding, attention and feed-forward
-  double drop_path = 0.0;                      // stochastic depth of the last block; the blocks before rise linearly to it
-  bool bias = true;                            // of linear layers and norms
+  std::vector<Choice<PositionEncoding>> position;  // empty: none
+  double dropout = 0.0;                            // after embedding, attention and feed-forward
+  double drop_path = 0.0;  // stochastic depth of the last block; the blocks before rise linearly to it
+  bool bias = true;        // of linear layers and norms
   InitConfig init;
   bool tie_embeddings = true;
-  bool scale_embedding = false;                // times sqrt(dim)
-  bool embedding_norm = false;                 // a norm after embedding + position
-  std::optional<double> softcap = {};          // of output logits
+  bool scale_embedding = false;        // times sqrt(dim)
+  bool embedding_norm = false;         // a norm after embedding + position
+  std::optional<double> softcap = {};  // of output logits
 };
 void fields(Fields& f, StackConfig& c);
 // Relations between the options of a stack, reported at `path` ("model").
@@ -69,7 +69,7 @@ std::vector<BlockConfig> resolve_blocks(const StackConfig& c);
 class Block : public torch::nn::Module {
  public:
   Block(const BlockConfig& config, std::shared_ptr<AttentionKernel> kernel, PositionEncoding* position);
-  Tensor forward(Tensor x, const Context& c);      // [B, L, D] -> [B, L, D]
+  Tensor forward(Tensor x, const Context& c);  // [B, L, D] -> [B, L, D]
   MultiHeadAttention& attention() { return *attention_; }
 
  private:
@@ -78,7 +78,7 @@ class Block : public torch::nn::Module {
   BlockConfig config_;
   std::shared_ptr<MultiHeadAttention> attention_;
   std::shared_ptr<FeedForward> feed_forward_;
-  std::shared_ptr<Norm> norm1_, norm2_, after1_, after2_;   // children "norm1", "norm2"; sandwich: "after1", "after2"
+  std::shared_ptr<Norm> norm1_, norm2_, after1_, after2_;  // children "norm1", "norm2"; sandwich: "after1", "after2"
   std::shared_ptr<Dropout> drop1_, drop2_;
   std::shared_ptr<DropPath> path1_, path2_;
 };
@@ -87,7 +87,7 @@ class Block : public torch::nn::Module {
 class Stack : public torch::nn::Module {
  public:
   Stack(const StackConfig& config, bool causal);
-  Tensor forward(Tensor x, const Context& c);      // embedded tokens [B, L, D] -> hidden [B, L, D]
+  Tensor forward(Tensor x, const Context& c);  // embedded tokens [B, L, D] -> hidden [B, L, D]
   void recompute(const std::vector<bool>& blocks);
   PositionEncoding& position() { return *position_; }
   const std::vector<std::shared_ptr<Block>>& blocks() const { return blocks_; }
@@ -96,10 +96,10 @@ class Stack : public torch::nn::Module {
   Tensor replayed(const std::shared_ptr<Block>& block, const Tensor& x, const Context& c);
   bool causal_;
   std::vector<bool> recompute_;
-  std::shared_ptr<PositionEncoding> position_;     // child "position"
-  std::shared_ptr<Norm> embedding_norm_, norm_;    // children "embedding_norm", "norm"
-  std::shared_ptr<Dropout> dropout_;               // child "dropout"
-  std::vector<std::shared_ptr<Block>> blocks_;     // children "blocks.0", …
+  std::shared_ptr<PositionEncoding> position_;   // child "position"
+  std::shared_ptr<Norm> embedding_norm_, norm_;  // children "embedding_norm", "norm"
+  std::shared_ptr<Dropout> dropout_;             // child "dropout"
+  std::vector<std::shared_ptr<Block>> blocks_;   // children "blocks.0", …
 };
 
 }  // namespace ordo

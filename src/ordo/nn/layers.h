@@ -10,7 +10,10 @@ namespace ordo {
 // y = x Wᵀ + b; weight [out, in], bias [out] or undefined.
 class Linear : public torch::nn::Module, public Resets {
  public:
-  struct Options { bool bias = true; bool residual = false; };   // residual: its output is added to the stream, so its first std is scaled down
+  struct Options {
+    bool bias = true;
+    bool residual = false;
+  };  // residual: its output is added to the stream, so its first std is scaled down
   Linear(int64_t in, int64_t out, const Options& options);
   Tensor forward(const Tensor& x) const;
   void reset(const Initialiser& init, const std::string& path) override;
@@ -32,8 +35,8 @@ class Embedding : public torch::nn::Module, public Resets {
 enum class NormKind { layer, rms };
 extern const std::span<const NamedValue> kNormKinds;
 
-// LayerNorm (Ba et al. 2016) or RMSNorm (Zhang & Sennrich 2019) over the last dimension; statistics in at least fp32, output in x's type
-// (under autocast fp32, as LibTorch's own). weight [D]; bias [D] only for `layer` when asked for.
+// LayerNorm (Ba et al. 2016) or RMSNorm (Zhang & Sennrich 2019) over the last dimension; statistics in at least fp32,
+// output in x's type (under autocast fp32, as LibTorch's own). weight [D]; bias [D] only for `layer` when asked for.
 class Norm : public torch::nn::Module, public Resets {
  public:
   Norm(int64_t dim, NormKind kind, bool bias, double eps = 1e-5);
@@ -61,11 +64,12 @@ class Dropout : public torch::nn::Module {
   uint64_t site_ = 0;
 };
 
-// Stochastic depth (Huang et al. 2016): drops a whole residual branch per row of the batch with probability p, scales the rest by 1/(1-p).
+// Stochastic depth (Huang et al. 2016): drops a whole residual branch per row of the batch with probability p, scales
+// the rest by 1/(1-p).
 class DropPath : public Dropout {
  public:
   using Dropout::Dropout;
-  Tensor forward(const Tensor& branch, const Draw& draw) const;   // branch [B, …]
+  Tensor forward(const Tensor& branch, const Draw& draw) const;  // branch [B, …]
 };
 
 enum class Activation { gelu, gelu_tanh, relu, silu };
@@ -73,7 +77,7 @@ extern const std::span<const NamedValue> kActivations;
 Tensor activate(const Tensor& x, Activation activation);
 
 struct FeedForwardConfig {
-  int64_t hidden = 0;                          // 0: four times the model width; gated: 8/3 of it, rounded up to a multiple of 8
+  int64_t hidden = 0;  // 0: four times the model width; gated: 8/3 of it, rounded up to a multiple of 8
   Activation activation = Activation::gelu;
   bool gated = false;
 };
@@ -84,12 +88,12 @@ class FeedForward : public torch::nn::Module {
  public:
   FeedForward(const FeedForwardConfig& config, int64_t dim, bool bias, double dropout);
   Tensor forward(const Tensor& x, const Draw& draw) const;
-  static int64_t width(const FeedForwardConfig& config, int64_t dim);   // the resolved `hidden`
+  static int64_t width(const FeedForwardConfig& config, int64_t dim);  // the resolved `hidden`
 
  private:
   Activation activation_;
-  std::shared_ptr<Linear> gate_, up_, down_;                            // gate_ is null unless gated; children "gate", "up", "down"
-  std::shared_ptr<Dropout> dropout_;                                    // on the inner activations; child "dropout"
+  std::shared_ptr<Linear> gate_, up_, down_;  // gate_ is null unless gated; children "gate", "up", "down"
+  std::shared_ptr<Dropout> dropout_;          // on the inner activations; child "dropout"
 };
 
 }  // namespace ordo

@@ -5,7 +5,8 @@
 
 namespace ordo {
 
-// x [..., D], weight [D] -> x's shape and type; statistics in at least fp32. One pass a row each way on the CPU, LibTorch's own elsewhere.
+// x [..., D], weight [D] -> x's shape and type; statistics in at least fp32. One pass a row each way on the CPU,
+// LibTorch's own elsewhere.
 at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps);
 
 }  // namespace ordo

@@ -16,10 +16,12 @@ void set_autocast(c10::DeviceType device, const AutocastState& state) {
 }  // namespace
 
 AutocastState autocast_state(c10::DeviceType device) {
-  return {at::autocast::is_autocast_enabled(device), at::autocast::get_autocast_dtype(device), at::autocast::is_autocast_cache_enabled()};
+  return {at::autocast::is_autocast_enabled(device), at::autocast::get_autocast_dtype(device),
+          at::autocast::is_autocast_cache_enabled()};
 }
 
-AutocastScope::AutocastScope(c10::DeviceType device, const AutocastState& state) : device_(device), before_(autocast_state(device)) {
+AutocastScope::AutocastScope(c10::DeviceType device, const AutocastState& state)
+    : device_(device), before_(autocast_state(device)) {
   set_autocast(device, state);
   at::autocast::increment_nesting();
 }

@@ -15,7 +15,8 @@ struct AutocastState {
 };
 AutocastState autocast_state(c10::DeviceType device);
 
-// Sets autocast for a scope. The cast cache is cleared when the outermost scope ends: it would return stale weights after an update.
+// Sets autocast for a scope. The cast cache is cleared when the outermost scope ends: it would return stale weights
+// after an update.
 class AutocastScope {
  public:
   AutocastScope(c10::DeviceType device, const AutocastState& state);

@@ -14,7 +14,8 @@ class ScoreBias {
  public:
   virtual ~ScoreBias() = default;
   // Broadcastable to [B, H, q1-q0, k1-k0], in units of the final score (content is multiplied by the pass's scale).
-  // q [B, H, rows, E] and k [B, H, columns, E] are the tile's own, turned, groups repeated: for encodings that read content.
+  // q [B, H, rows, E] and k [B, H, columns, E] are the tile's own, turned, groups repeated: for encodings that read
+  // content.
   virtual Tensor tile(const Tile& t, const Tensor& q, const Tensor& k) const = 0;
   // [1|B, H, 1, Lk]: the bias depends on the key alone, up to a constant per row (which softmax cancels).
   virtual std::optional<Tensor> by_key() const { return std::nullopt; }
@@ -22,8 +23,10 @@ class ScoreBias {
   virtual std::optional<Tensor> by_offset() const { return std::nullopt; }
   // The very tensors that tile() computes with, leaves or not: autograd stops there, gradients are returned for them.
   virtual std::vector<Tensor> inputs() const { return {}; }
-  virtual bool reads_content() const { return false; }   // tile() depends on q or k: their gradients are asked for too
-  virtual bool whole_rows() const { return false; }      // needs all visible keys of a row at once: kernels that cut the keys refuse it
+  virtual bool reads_content() const { return false; }  // tile() depends on q or k: their gradients are asked for too
+  virtual bool whole_rows() const {
+    return false;
+  }  // needs all visible keys of a row at once: kernels that cut the keys refuse it
 };
 
 // Added to the attention output.

@@ -25,15 +25,15 @@ namespace ordo {
 
 namespace {
 
-// The counter hash of dropout: two multiply-xorshift rounds (a 32-bit mixer of low bias) over a Weyl sequence, one half of the key before
-// each. It is written twice, as a loop and in tensor operators; a test holds them equal.
+// The counter hash of dropout: two multiply-xorshift rounds (a 32-bit mixer of low bias) over a Weyl sequence, one half
+// of the key before each. It is written twice, as a loop and in tensor operators; a test holds them equal.
 constexpr uint32_t kWeyl = 0x9E3779B9U, kFirstFactor = 0x21F0AAADU, kSecondFactor = 0x735A2D97U;
-constexpr int64_t kCounterBlock = int64_t{1} << 32;   // indices a 32-bit counter tells apart; each block has its own key
+constexpr int64_t kCounterBlock = int64_t{1} << 32;  // indices a 32-bit counter tells apart; each block has its own key
 
 struct DropRule {
-  uint32_t first, second;   // the halves of the key
-  uint32_t limit;           // dropped when the hash is below
-  double up;                // 1 / (1 - p); 0 when everything is dropped
+  uint32_t first, second;  // the halves of the key
+  uint32_t limit;          // dropped when the hash is below
+  double up;               // 1 / (1 - p); 0 when everything is dropped
 
   DropRule(double p, uint64_t key, int64_t block) {
     const uint64_t mixed = mix(key, static_cast<uint64_t>(block));
@@ -93,19 +93,26 @@ void drop_run(const T* x, T* y, int64_t begin, int64_t count, double p, uint64_t
 template <class DoIt>
 void for_type(at::ScalarType type, DoIt do_it) {
   switch (type) {
-    case at::kFloat: return do_it(static_cast<const float*>(nullptr));
-    case at::kDouble: return do_it(static_cast<const double*>(nullptr));
-    case at::kBFloat16: return do_it(static_cast<const at::BFloat16*>(nullptr));
-    case at::kHalf: return do_it(static_cast<const at::Half*>(nullptr));
-    default: throw Error(fmt::format("dropout: expected fp32, fp64, bf16 or fp16, found {}", c10::toString(type)));
+    case at::kFloat:
+      return do_it(static_cast<const float*>(nullptr));
+    case at::kDouble:
+      return do_it(static_cast<const double*>(nullptr));
+    case at::kBFloat16:
+      return do_it(static_cast<const at::BFloat16*>(nullptr));
+    case at::kHalf:
+      return do_it(static_cast<const at::Half*>(nullptr));
+    default:
+      throw Error(fmt::format("dropout: expected fp32, fp64, bf16 or fp16, found {}", c10::toString(type)));
   }
 }
 
-// The same hash in tensor operators, for other devices: int64 arithmetic of which the low 32 bits count. index: int64, of a tensor of `numel`.
+// The same hash in tensor operators, for other devices: int64 arithmetic of which the low 32 bits count. index: int64,
+// of a tensor of `numel`.
 Tensor dropped_anywhere(const Tensor& index, int64_t numel, double p, uint64_t key) {
   constexpr int64_t kLow = 0xFFFFFFFF;
   const DropRule rule(p, key, 0);
-  Tensor first = at::scalar_tensor(static_cast<int64_t>(rule.first), at::kLong), second = at::scalar_tensor(static_cast<int64_t>(rule.second), at::kLong);
+  Tensor first = at::scalar_tensor(static_cast<int64_t>(rule.first), at::kLong),
+         second = at::scalar_tensor(static_cast<int64_t>(rule.second), at::kLong);
   if (numel > kCounterBlock) {
     std::vector<int64_t> firsts, seconds;
     for (int64_t block = 0; block * kCounterBlock < numel; ++block) {
@@ -117,13 +124,16 @@ Tensor dropped_anywhere(const Tensor& index, int64_t numel, double p, uint64_t k
     second = at::tensor(seconds, index.options()).take(block);
   }
   Tensor h = index.mul(static_cast<int64_t>(kWeyl)).bitwise_and_(kLow).bitwise_xor_(first);
-  h.bitwise_xor_(h.bitwise_right_shift(16)).mul_(static_cast<int64_t>(kFirstFactor)).bitwise_and_(kLow).bitwise_xor_(second);
+  h.bitwise_xor_(h.bitwise_right_shift(16))
+      .mul_(static_cast<int64_t>(kFirstFactor))
+      .bitwise_and_(kLow)
+      .bitwise_xor_(second);
   h.bitwise_xor_(h.bitwise_right_shift(15)).mul_(static_cast<int64_t>(kSecondFactor)).bitwise_and_(kLow);
   return h.bitwise_xor_(h.bitwise_right_shift(15)).lt(static_cast<int64_t>(rule.limit));
 }
 
 Tensor drop_anywhere(const Tensor& x, double p, uint64_t key) {
-  constexpr int64_t kSlice = int64_t{1} << 24;   // bounds the int64 tensors
+  constexpr int64_t kSlice = int64_t{1} << 24;  // bounds the int64 tensors
   const Tensor from = x.contiguous(), to = at::empty_like(from), flat = from.view({-1}), flat_to = to.view({-1});
   const double up = DropRule(p, key, 0).up;
   for (int64_t begin = 0; begin < flat.numel(); begin += kSlice) {
@@ -142,7 +152,9 @@ Tensor drop(const Tensor& x, double p, uint64_t key) {
     const T* const source = from.const_data_ptr<T>();
     T* const target = to.mutable_data_ptr<T>();
     constexpr int64_t kGrain = 1 << 15;
-    at::parallel_for(0, from.numel(), kGrain, [&](int64_t begin, int64_t end) { drop_run(source + begin, target + begin, begin, end - begin, p, key); });
+    at::parallel_for(0, from.numel(), kGrain, [&](int64_t begin, int64_t end) {
+      drop_run(source + begin, target + begin, begin, end - begin, p, key);
+    });
   });
   return to;
 }
@@ -152,7 +164,9 @@ struct Part {
   int64_t matrices, rows, columns;
   Tile tile;
   int64_t numel() const { return matrices * rows * columns; }
-  int64_t first_of(int64_t line) const { return (line / tile.rows() * rows + tile.q0 + line % tile.rows()) * columns + tile.k0; }   // of one row of all tiles
+  int64_t first_of(int64_t line) const {
+    return (line / tile.rows() * rows + tile.q0 + line % tile.rows()) * columns + tile.k0;
+  }  // of one row of all tiles
 };
 
 // Multiplies ones [matrices, tile.rows(), tile.columns()] by their fates.
@@ -162,14 +176,16 @@ void drop_part(const Tensor& ones, const Part& part, double p, uint64_t key) {
     T* const data = ones.mutable_data_ptr<T>();
     const int64_t grain = std::max<int64_t>(1, (1 << 15) / width);
     at::parallel_for(0, part.matrices * part.tile.rows(), grain, [&](int64_t begin, int64_t end) {
-      for (int64_t line = begin; line < end; ++line) drop_run(data + line * width, data + line * width, part.first_of(line), width, p, key);
+      for (int64_t line = begin; line < end; ++line)
+        drop_run(data + line * width, data + line * width, part.first_of(line), width, p, key);
     });
   });
 }
 
 Tensor part_index(const Part& part, at::Device device) {
   const auto options = at::TensorOptions(at::kLong).device(device);
-  const Tensor row = at::arange(part.tile.q0, part.tile.q1, options).unsqueeze(1), column = at::arange(part.tile.k0, part.tile.k1, options).unsqueeze(0);
+  const Tensor row = at::arange(part.tile.q0, part.tile.q1, options).unsqueeze(1),
+               column = at::arange(part.tile.k0, part.tile.k1, options).unsqueeze(0);
   const Tensor matrix = at::arange(part.matrices, options).view({-1, 1, 1});
   return (matrix * part.rows + row) * part.columns + column;
 }
@@ -180,12 +196,15 @@ struct KeyedDropout : torch::autograd::Function<KeyedDropout> {
     ctx->saved_data["key"] = key;
     return drop(x, p, static_cast<uint64_t>(key));
   }
-  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx, torch::autograd::variable_list grads) {
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list grads) {
     return {KeyedDropout::apply(grads[0], ctx->saved_data["p"].toDouble(), ctx->saved_data["key"].toInt()), {}, {}};
   }
 };
 
-void require_probability(double p) { require(p >= 0.0 && p <= 1.0, "dropout: expected a probability between 0 and 1, found {}", p); }
+void require_probability(double p) {
+  require(p >= 0.0 && p <= 1.0, "dropout: expected a probability between 0 and 1, found {}", p);
+}
 
 // A generator of its own, so that no draw depends on another one.
 template <class Fill>
@@ -211,7 +230,8 @@ Tensor dropout_mask(at::IntArrayRef shape, double p, uint64_t key, const at::Ten
   return p == 0.0 ? ones : drop(ones, p, key);
 }
 
-Tensor dropout_mask_tile(at::IntArrayRef shape, const Tile& tile, double p, uint64_t key, const at::TensorOptions& options) {
+Tensor dropout_mask_tile(at::IntArrayRef shape, const Tile& tile, double p, uint64_t key,
+                         const at::TensorOptions& options) {
   require_probability(p);
   ORDO_ASSERT(shape.size() >= 2);
   const at::NoGradGuard no_grad;
@@ -221,13 +241,20 @@ Tensor dropout_mask_tile(at::IntArrayRef shape, const Tile& tile, double p, uint
   tile_shape.insert(tile_shape.end(), {tile.rows(), tile.columns()});
   Tensor mask = at::ones(tile_shape, options);
   if (p == 0.0 || mask.numel() == 0) return mask;
-  if (mask.is_cpu()) drop_part(mask, part, p, key);
-  else mask.mul_(DropRule(p, key, 0).up).masked_fill_(dropped_anywhere(part_index(part, mask.device()), part.numel(), p, key).view(tile_shape), 0.0);
+  if (mask.is_cpu())
+    drop_part(mask, part, p, key);
+  else
+    mask.mul_(DropRule(p, key, 0).up)
+        .masked_fill_(dropped_anywhere(part_index(part, mask.device()), part.numel(), p, key).view(tile_shape), 0.0);
   return mask;
 }
 
-void dropout_run(float* x, int64_t begin, int64_t count, double p, uint64_t key) { drop_run<float>(x, x, begin, count, p, key); }
-void dropout_run(double* x, int64_t begin, int64_t count, double p, uint64_t key) { drop_run<double>(x, x, begin, count, p, key); }
+void dropout_run(float* x, int64_t begin, int64_t count, double p, uint64_t key) {
+  drop_run<float>(x, x, begin, count, p, key);
+}
+void dropout_run(double* x, int64_t begin, int64_t count, double p, uint64_t key) {
+  drop_run<double>(x, x, begin, count, p, key);
+}
 
 void draw_normal(const Tensor& into, double std, uint64_t key) {
   draw_into(into, key, [&](const Tensor& t, const at::Generator& generator) { t.normal_(0.0, std, generator); });

@@ -33,8 +33,8 @@ struct Wanted {
   bool any() const { return hidden || weight || bias; }
 };
 struct LossParts {
-  Tensor loss;                            // scalar
-  Tensor hidden, weight, bias;            // gradients, where wanted
+  Tensor loss;                  // scalar
+  Tensor hidden, weight, bias;  // gradients, where wanted
 };
 
 // A chunk's logits take at most this much, but a chunk has at least kFewestRows rows, else the products slow down.
@@ -42,16 +42,22 @@ constexpr int64_t kFewestRows = 256, kChunkNumbersCpu = 1 << 20, kChunkNumbersGp
 
 int64_t chunk_rows(const LossOptions& options, int64_t tokens, int64_t vocabulary, bool cpu) {
   const int64_t fitting = (cpu ? kChunkNumbersCpu : kChunkNumbersGpu) / std::max<int64_t>(vocabulary, 1);
-  return std::clamp<int64_t>(options.chunk > 0 ? options.chunk : std::max(kFewestRows, fitting), 1, std::max<int64_t>(tokens, 1));
+  return std::clamp<int64_t>(options.chunk > 0 ? options.chunk : std::max(kFewestRows, fitting), 1,
+                             std::max<int64_t>(tokens, 1));
 }
 
 // One walk over the tokens, chunk by chunk, with all buffers made once.
 class LossPass {
  public:
-  LossPass(const Tensor& hidden, const Tensor& weight, const Tensor& bias, const Tensor& targets, const LossOptions& options)
-      : off_(std::make_unique<AutocastOff>(hidden, weight)), options_(options), hidden_(hidden.detach()), targets_(targets) {
+  LossPass(const Tensor& hidden, const Tensor& weight, const Tensor& bias, const Tensor& targets,
+           const LossOptions& options)
+      : off_(std::make_unique<AutocastOff>(hidden, weight)),
+        options_(options),
+        hidden_(hidden.detach()),
+        targets_(targets) {
     const auto [N, D] = sizes<2>(hidden, "hidden [N, D]");
-    require(weight.dim() == 2 && weight.size(1) == D, "loss: the weight has shape {}, expected [V, {}]", shape_text(weight), D);
+    require(weight.dim() == 2 && weight.size(1) == D, "loss: the weight has shape {}, expected [V, {}]",
+            shape_text(weight), D);
     require(targets.dim() == 1 && targets.size(0) == N && targets.scalar_type() == at::kLong,
             "loss: the targets have shape {}, expected {} whole numbers (int64)", shape_text(targets), N);
     low_ = off_->low;
@@ -108,21 +114,23 @@ class LossPass {
   };
   struct Chunk {
     int64_t begin, end;
-    Tensor rows;                // their places in hidden; undefined: begin, begin + 1, …
-    Tensor hidden, targets;     // [n, D] in the type of the products, [n]
-    Tensor logits;              // [n, V], turned into the gradient in place
+    Tensor rows;             // their places in hidden; undefined: begin, begin + 1, …
+    Tensor hidden, targets;  // [n, D] in the type of the products, [n]
+    Tensor logits;           // [n, V], turned into the gradient in place
   };
 
   static std::string shape_text(const Tensor& t) { return fmt::format("[{}]", fmt::join(t.sizes(), ", ")); }
   int64_t tokens() const { return rows_.defined() ? rows_.size(0) : hidden_.size(0); }
 
-  // On the CPU ignored targets cost nothing; elsewhere finding them would wait for the device, so they are computed and zeroed.
+  // On the CPU ignored targets cost nothing; elsewhere finding them would wait for the device, so they are computed and
+  // zeroed.
   void find_rows() {
     const Tensor counted = targets_.ne(kIgnore);
     const Tensor used = targets_.masked_select(counted);
     if (used.numel() > 0) {
       const int64_t least = used.min().item<int64_t>(), most = used.max().item<int64_t>();
-      require<DataError>(least >= 0 && most < vocabulary_, "loss: target {} is outside the vocabulary of {}", least < 0 ? least : most, vocabulary_);
+      require<DataError>(least >= 0 && most < vocabulary_, "loss: target {} is outside the vocabulary of {}",
+                         least < 0 ? least : most, vocabulary_);
     }
     if (used.numel() < targets_.numel()) rows_ = counted.nonzero().squeeze(1);
   }
@@ -130,7 +138,9 @@ class LossPass {
   Chunk chunk_at(int64_t begin) {
     Chunk chunk{.begin = begin, .end = std::min(tokens(), begin + rows_a_chunk_)};
     if (rows_.defined()) chunk.rows = rows_.slice(0, chunk.begin, chunk.end);
-    const auto part = [&](const Tensor& t) { return chunk.rows.defined() ? t.index_select(0, chunk.rows) : t.slice(0, chunk.begin, chunk.end); };
+    const auto part = [&](const Tensor& t) {
+      return chunk.rows.defined() ? t.index_select(0, chunk.rows) : t.slice(0, chunk.begin, chunk.end);
+    };
     chunk.hidden = part(hidden_).to(low_);
     chunk.targets = part(targets_).contiguous();
     chunk.logits = logits_.slice(0, 0, chunk.end - chunk.begin);
@@ -150,7 +160,8 @@ class LossPass {
 
   // [n], times early_scale_; the logits become their gradient when asked for.
   Tensor losses_of(const Chunk& chunk, bool gradient) const {
-    return chunk.logits.is_cpu() && wide_ == at::kFloat ? losses_by_rows(chunk, gradient) : losses_by_operators(chunk, gradient);
+    return chunk.logits.is_cpu() && wide_ == at::kFloat ? losses_by_rows(chunk, gradient)
+                                                        : losses_by_operators(chunk, gradient);
   }
 
   Tensor losses_by_rows(const Chunk& chunk, bool gradient) const {
@@ -162,7 +173,8 @@ class LossPass {
     const int64_t grain = std::max<int64_t>(1, (1 << 14) / vocabulary_);
     at::parallel_for(0, chunk.end - chunk.begin, grain, [&](int64_t begin, int64_t end) {
       std::vector<float> capped(options_.softcap ? static_cast<size_t>(vocabulary_) : 0);
-      for (int64_t i = begin; i < end; ++i) out[i] = row_loss(logits + i * vocabulary_, vocabulary_, target[i], row, gradient, capped.data());
+      for (int64_t i = begin; i < end; ++i)
+        out[i] = row_loss(logits + i * vocabulary_, vocabulary_, target[i], row, gradient, capped.data());
     });
     return losses;
   }
@@ -176,9 +188,13 @@ class LossPass {
     Tensor losses = z.gather(1, target).squeeze(1).mul_(smoothing - 1.0);
     if (smoothing > 0.0) losses.sub_(z.mean(1), smoothing);
     const Tensor most = z.amax(1, /*keepdim=*/true);
-    const Tensor total = z.sub_(most).clamp_min_(-80.0).exp_().sum(1, /*keepdim=*/true);   // exp of what underflows is slow
+    const Tensor total =
+        z.sub_(most).clamp_min_(-80.0).exp_().sum(1, /*keepdim=*/true);  // exp of what underflows is slow
     const Tensor log_z = (most + total.log()).squeeze(1);
-    losses.add_(log_z).add_(log_z.square(), options_.z_loss).mul_(early_scale_).masked_fill_(counted.logical_not(), 0.0);
+    losses.add_(log_z)
+        .add_(log_z.square(), options_.z_loss)
+        .mul_(early_scale_)
+        .masked_fill_(counted.logical_not(), 0.0);
     if (!gradient) return losses;
     z.mul_((1.0 + 2.0 * options_.z_loss * log_z).unsqueeze(1).div_(total));
     if (smoothing > 0.0) z.sub_(smoothing / static_cast<double>(vocabulary_));
@@ -191,7 +207,8 @@ class LossPass {
   LossParts zero_gradients(Wanted wanted) const {
     const auto options = hidden_.options().dtype(wide_);
     LossParts parts;
-    if (wanted.hidden) parts.hidden = rows_.defined() ? at::zeros(hidden_.sizes(), options) : at::empty(hidden_.sizes(), options);
+    if (wanted.hidden)
+      parts.hidden = rows_.defined() ? at::zeros(hidden_.sizes(), options) : at::empty(hidden_.sizes(), options);
     if (wanted.weight) parts.weight = at::zeros(weight_.sizes(), options);
     if (wanted.bias) parts.bias = at::zeros({vocabulary_}, options);
     return parts;
@@ -224,17 +241,19 @@ class LossPass {
   }
 
   static void put(const Tensor& into, const Chunk& chunk, const Tensor& values) {
-    if (chunk.rows.defined()) into.index_copy_(0, chunk.rows, values);
-    else into.slice(0, chunk.begin, chunk.end).copy_(values);
+    if (chunk.rows.defined())
+      into.index_copy_(0, chunk.rows, values);
+    else
+      into.slice(0, chunk.begin, chunk.end).copy_(values);
   }
 
   std::unique_ptr<AutocastOff> off_;
   const LossOptions& options_;
-  at::ScalarType low_ = at::kFloat, wide_ = at::kFloat;   // of the products; of statistics, sums and gradients
+  at::ScalarType low_ = at::kFloat, wide_ = at::kFloat;  // of the products; of statistics, sums and gradients
   int64_t vocabulary_ = 0, rows_a_chunk_ = 0;
   double early_scale_ = 1.0, late_scale_ = 1.0;
   Tensor hidden_, weight_, bias_, targets_;
-  Tensor rows_;                                           // the tokens that count; undefined: all
+  Tensor rows_;  // the tokens that count; undefined: all
   Tensor logits_, low_logits_, low_weight_;
 };
 
@@ -251,8 +270,9 @@ struct Kept : torch::CustomClassHolder {
 
 struct FusedLoss : torch::autograd::Function<FusedLoss> {
   // An optional bias: autograd does not take an undefined tensor as an input.
-  static Tensor forward(torch::autograd::AutogradContext* ctx, const Tensor& hidden, const Tensor& weight, const std::optional<Tensor>& given_bias,
-                        const Tensor& targets, const c10::intrusive_ptr<Kept>& kept) {
+  static Tensor forward(torch::autograd::AutogradContext* ctx, const Tensor& hidden, const Tensor& weight,
+                        const std::optional<Tensor>& given_bias, const Tensor& targets,
+                        const c10::intrusive_ptr<Kept>& kept) {
     const Tensor bias = given_bias.value_or(Tensor());
     kept->parts = LossPass(hidden, weight, bias, targets, kept->options).sum(kept->wanted);
     kept->hidden_type = hidden.scalar_type();
@@ -261,9 +281,11 @@ struct FusedLoss : torch::autograd::Function<FusedLoss> {
     ctx->saved_data["kept"] = c10::IValue::make_capsule(kept);
     return std::exchange(kept->parts.loss, {});
   }
-  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx, torch::autograd::variable_list grads) {
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list grads) {
     const auto kept = c10::static_intrusive_pointer_cast<Kept>(ctx->saved_data["kept"].toCapsule());
-    require(!std::exchange(kept->given, true), "fused_loss: backward() a second time; its gradients were made once and are given away");
+    require(!std::exchange(kept->given, true),
+            "fused_loss: backward() a second time; its gradients were made once and are given away");
     const Tensor& factor = grads[0];
     const bool as_is = factor.is_cpu() && factor.item<double>() == 1.0;
     const auto finished = [&](Tensor& gradient, at::ScalarType type) {
@@ -271,29 +293,38 @@ struct FusedLoss : torch::autograd::Function<FusedLoss> {
       if (!as_is) gradient.mul_(factor);
       return std::exchange(gradient, {}).to(type);
     };
-    return {finished(kept->parts.hidden, kept->hidden_type), finished(kept->parts.weight, kept->weight_type), finished(kept->parts.bias, kept->bias_type), {}, {}};
+    return {finished(kept->parts.hidden, kept->hidden_type),
+            finished(kept->parts.weight, kept->weight_type),
+            finished(kept->parts.bias, kept->bias_type),
+            {},
+            {}};
   }
 };
 
 }  // namespace
 
-Tensor fused_loss(const Tensor& hidden, const Tensor& weight, const Tensor& bias, const Tensor& targets, const LossOptions& options) {
+Tensor fused_loss(const Tensor& hidden, const Tensor& weight, const Tensor& bias, const Tensor& targets,
+                  const LossOptions& options) {
   const auto kept = c10::make_intrusive<Kept>();
   kept->options = options;
-  if (at::GradMode::is_enabled()) kept->wanted = {hidden.requires_grad(), weight.requires_grad(), bias.defined() && bias.requires_grad()};
+  if (at::GradMode::is_enabled())
+    kept->wanted = {hidden.requires_grad(), weight.requires_grad(), bias.defined() && bias.requires_grad()};
   return FusedLoss::apply(hidden, weight, optional_of(bias), targets, kept);
 }
 
-Tensor plain_loss(const Tensor& hidden, const Tensor& weight, const Tensor& bias, const Tensor& targets, const LossOptions& options) {
+Tensor plain_loss(const Tensor& hidden, const Tensor& weight, const Tensor& bias, const Tensor& targets,
+                  const LossOptions& options) {
   Tensor z = at::linear(hidden, weight, optional_of(bias));
   z = z.to(accumulate_type(z.scalar_type()));
   if (options.softcap) z = (z / *options.softcap).tanh() * *options.softcap;
   const Tensor log_z = at::logsumexp(z, 1), target = targets.clamp_min(0).unsqueeze(1);
-  const Tensor losses = log_z - z.gather(1, target).squeeze(1) * (1.0 - options.smoothing) - z.mean(1) * options.smoothing + log_z.square() * options.z_loss;
+  const Tensor losses = log_z - z.gather(1, target).squeeze(1) * (1.0 - options.smoothing) -
+                        z.mean(1) * options.smoothing + log_z.square() * options.z_loss;
   return losses.masked_fill(targets.eq(kIgnore), 0.0).sum() * options.scale;
 }
 
-Tensor token_losses(const Tensor& hidden, const Tensor& weight, const Tensor& bias, const Tensor& targets, const LossOptions& options, Tensor* correct) {
+Tensor token_losses(const Tensor& hidden, const Tensor& weight, const Tensor& bias, const Tensor& targets,
+                    const LossOptions& options, Tensor* correct) {
   const at::NoGradGuard no_grad;
   return LossPass(hidden, weight, bias, targets, options).each(correct);
 }

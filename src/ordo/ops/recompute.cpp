@@ -26,12 +26,14 @@ struct Replay : torch::CustomClassHolder {
 };
 
 struct Recompute : torch::autograd::Function<Recompute> {
-  static Tensor forward(AutogradContext* ctx, const Tensor& x, at::TensorList reads, const c10::intrusive_ptr<Replay>& replay) {
+  static Tensor forward(AutogradContext* ctx, const Tensor& x, at::TensorList reads,
+                        const c10::intrusive_ptr<Replay>& replay) {
     variable_list saved{x};
     saved.insert(saved.end(), reads.begin(), reads.end());
     ctx->save_for_backward(saved);
     ctx->saved_data["replay"] = c10::IValue::make_capsule(replay);
-    return replay->run(x);   // casts made here have no graph; autocast's cache holds only those that have (a test sees to it)
+    return replay->run(
+        x);  // casts made here have no graph; autocast's cache holds only those that have (a test sees to it)
   }
 
   static variable_list backward(AutogradContext* ctx, variable_list grads) {
@@ -45,16 +47,17 @@ struct Recompute : torch::autograd::Function<Recompute> {
       y = replay->run(x);
     }
     variable_list wanted;
-    std::vector<size_t> places;   // of each wanted tensor among the inputs
+    std::vector<size_t> places;  // of each wanted tensor among the inputs
     for (size_t i = 0; i < saved.size(); ++i) {
       const Tensor& input = i == 0 ? x : saved[i];
       if (!input.requires_grad()) continue;
       wanted.push_back(input);
       places.push_back(i);
     }
-    variable_list result(saved.size() + 1);   // and nothing for `replay`
+    variable_list result(saved.size() + 1);  // and nothing for `replay`
     if (wanted.empty() || !y.requires_grad()) return result;
-    const auto found = torch::autograd::grad({y}, wanted, {grads[0]}, /*retain_graph=*/std::nullopt, /*create_graph=*/false, /*allow_unused=*/true);
+    const auto found = torch::autograd::grad({y}, wanted, {grads[0]}, /*retain_graph=*/std::nullopt,
+                                             /*create_graph=*/false, /*allow_unused=*/true);
     for (size_t i = 0; i < found.size(); ++i) result[places[i]] = found[i];
     return result;
   }

@@ -13,9 +13,10 @@ namespace ordo {
 
 namespace {
 
-constexpr int64_t kFar = int64_t{1} << 60;   // beyond every distance, and far from overflow when a few are added
+constexpr int64_t kFar = int64_t{1} << 60;  // beyond every distance, and far from overflow when a few are added
 
-// The distances column - row (both in columns) that causality and window let through: [least, most]; empty when least > most.
+// The distances column - row (both in columns) that causality and window let through: [least, most]; empty when least >
+// most.
 struct Band {
   int64_t least, most;
 };
@@ -35,7 +36,8 @@ Positions Positions::slice(int64_t from, int64_t to) const {
 }
 
 Positions consecutive(int64_t start, int64_t length, at::Device device) {
-  return {.index = at::arange(start, start + length, at::TensorOptions(at::kLong).device(device)).unsqueeze(0), .start = start};
+  return {.index = at::arange(start, start + length, at::TensorOptions(at::kLong).device(device)).unsqueeze(0),
+          .start = start};
 }
 
 Positions from_padding(const Tensor& keys) {
@@ -47,7 +49,8 @@ Positions from_padding(const Tensor& keys) {
 Positions from_segments(const Tensor& segments) {
   const auto [B, L] = sizes<2>(segments, "segments [B, L]");
   const Tensor place = at::arange(L, segments.options().dtype(at::kLong)).unsqueeze(0).expand({B, L});
-  Tensor first = at::zeros_like(place, at::MemoryFormat::Contiguous);   // at the first token of a document its place, else 0
+  Tensor first =
+      at::zeros_like(place, at::MemoryFormat::Contiguous);  // at the first token of a document its place, else 0
   if (L > 1) first.slice(1, 1).copy_(place.slice(1, 1) * segments.slice(1, 1).ne(segments.slice(1, 0, L - 1)));
   return {.index = L == 0 ? first : place - std::get<0>(at::cummax(first, 1))};
 }

@@ -11,23 +11,24 @@ namespace ordo {
 
 namespace {
 
-constexpr int64_t kStretch = 4096;   // summed in fp32, then added in fp64
+constexpr int64_t kStretch = 4096;  // summed in fp32, then added in fp64
 
 // exp(x) for x <= 0 to 1 ulp or so; what is below -80 counts as -80, so that nothing is denormal. NaN stays NaN.
 inline __attribute__((always_inline)) float exp_below_zero(float x) {
-  constexpr float kLog2E = 1.44269504F, kLn2High = 0.693359375F, kLn2Low = -2.12194440e-4F;   // ln 2 in two parts: the first product is exact
-  constexpr float kRound = 12582912.0F;                                                        // 1.5 * 2^23: adding it rounds to an integer, held in the low bits
+  constexpr float kLog2E = 1.44269504F, kLn2High = 0.693359375F,
+                  kLn2Low = -2.12194440e-4F;  // ln 2 in two parts: the first product is exact
+  constexpr float kRound = 12582912.0F;       // 1.5 * 2^23: adding it rounds to an integer, held in the low bits
   x = x < -80.0F ? -80.0F : x;
   const float shifted = x * kLog2E + kRound;
   const float n = shifted - kRound;
-  const float r = (x - n * kLn2High) - n * kLn2Low;   // |r| <= ln 2 / 2
-  float tail = 1.9875691500e-4F;                      // minimax polynomial of (exp(r) - 1 - r) / r^2, as in the Cephes library
+  const float r = (x - n * kLn2High) - n * kLn2Low;  // |r| <= ln 2 / 2
+  float tail = 1.9875691500e-4F;  // minimax polynomial of (exp(r) - 1 - r) / r^2, as in the Cephes library
   tail = tail * r + 1.3981999507e-3F;
   tail = tail * r + 8.3334519073e-3F;
   tail = tail * r + 4.1665795894e-2F;
   tail = tail * r + 1.6666665459e-1F;
   tail = tail * r + 5.0000001201e-1F;
-  const float power = std::bit_cast<float>((std::bit_cast<int32_t>(shifted) << 23) + 0x3F800000);   // 2^n
+  const float power = std::bit_cast<float>((std::bit_cast<int32_t>(shifted) << 23) + 0x3F800000);  // 2^n
   return (tail * r * r + r + 1.0F) * power;
 }
 
@@ -71,12 +72,14 @@ ORDO_CLONES void row_affine(float* x, int64_t width, float factor, float shift) 
   for (int64_t i = 0; i < width; ++i) x[i] = x[i] * factor + shift;
 }
 
-// x becomes cap * tanh(x / cap), and so does `copy`. tanh(|u|) = (1 - e) / (1 + e) with e = exp(-2 |u|), which loses digits near 0: there the series.
+// x becomes cap * tanh(x / cap), and so does `copy`. tanh(|u|) = (1 - e) / (1 + e) with e = exp(-2 |u|), which loses
+// digits near 0: there the series.
 ORDO_CLONES void row_cap(float* x, float* copy, int64_t width, float cap) {
 #pragma omp simd
   for (int64_t i = 0; i < width; ++i) {
     const float u = x[i] / cap, size = std::fabs(u), e = exp_below_zero(-2.0F * size), square = u * u;
-    const float series = size * (1.0F + square * (-1.0F / 3 + square * (2.0F / 15 + square * (-17.0F / 315 + square * (62.0F / 2835)))));
+    const float series =
+        size * (1.0F + square * (-1.0F / 3 + square * (2.0F / 15 + square * (-17.0F / 315 + square * (62.0F / 2835)))));
     const float value = size < 0.25F ? series : (1.0F - e) / (1.0F + e);
     x[i] = copy[i] = cap * (u < 0.0F ? -value : value);
   }
@@ -95,14 +98,16 @@ ORDO_CLONES void row_uncap(float* gradient, const float* capped, int64_t width, 
 
 double row_loss(float* logits, int64_t width, int64_t target, const RowOptions& options, bool gradient, float* capped) {
   if (options.softcap) row_cap(logits, capped, width, static_cast<float>(*options.softcap));
-  const double smoothing = options.smoothing, mean = smoothing > 0.0 ? row_sum(logits, width) / static_cast<double>(width) : 0.0;
+  const double smoothing = options.smoothing,
+               mean = smoothing > 0.0 ? row_sum(logits, width) / static_cast<double>(width) : 0.0;
   const double right = static_cast<double>(logits[target]);
   const float most = row_max(logits, width);
   const double total = row_exp(logits, width, most), log_z = static_cast<double>(most) + std::log(total);
   const double loss = log_z - (1.0 - smoothing) * right - smoothing * mean + options.z_loss * log_z * log_z;
   if (gradient) {
     const double factor = options.scale * (1.0 + 2.0 * options.z_loss * log_z) / total;
-    row_affine(logits, width, static_cast<float>(factor), static_cast<float>(-options.scale * smoothing / static_cast<double>(width)));
+    row_affine(logits, width, static_cast<float>(factor),
+               static_cast<float>(-options.scale * smoothing / static_cast<double>(width)));
     logits[target] -= static_cast<float>(options.scale * (1.0 - smoothing));
     if (options.softcap) row_uncap(logits, capped, width, static_cast<float>(*options.softcap));
   }

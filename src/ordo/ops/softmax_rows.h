@@ -12,8 +12,8 @@ struct RowOptions {
   double scale = 1.0;
 };
 
-// The loss of one row of `width` logits, times scale. The logits are overwritten: by the gradient when `gradient`, else by nothing of use.
-// `capped` holds `width` numbers; only with a softcap, else null.
+// The loss of one row of `width` logits, times scale. The logits are overwritten: by the gradient when `gradient`, else
+// by nothing of use. `capped` holds `width` numbers; only with a softcap, else null.
 double row_loss(float* logits, int64_t width, int64_t target, const RowOptions& options, bool gradient, float* capped);
 
 }  // namespace ordo

@@ -10,17 +10,18 @@ namespace ordo {
 class Alibi final : public PositionEncoding {
  public:
   enum class Direction {
-    causal,       // the past alone is there
-    symmetric,    // both sides alike
-    asymmetric,   // past distances shortened by 0.5 (Ruoss et al. 2023)
-    split,        // half of the heads looks back, the other half ahead (the authors' advice for encoders)
+    causal,      // the past alone is there
+    symmetric,   // both sides alike
+    asymmetric,  // past distances shortened by 0.5 (Ruoss et al. 2023)
+    split,       // half of the heads looks back, the other half ahead (the authors' advice for encoders)
   };
   struct Config {
-    double alibi_bias_max = 8.0;                // the last head's slope is 2^-alibi_bias_max
-    std::optional<Direction> direction = {};    // absent: causal in causal stacks, symmetric in others
-    int64_t num_alibi_heads = 0;                // the first so many heads; 0: all
+    double alibi_bias_max = 8.0;              // the last head's slope is 2^-alibi_bias_max
+    std::optional<Direction> direction = {};  // absent: causal in causal stacks, symmetric in others
+    int64_t num_alibi_heads = 0;              // the first so many heads; 0: all
   };
-  static constexpr std::string_view kKind = "alibi", kSummary = "subtracts a fixed slope times the distance from each score";
+  static constexpr std::string_view kKind = "alibi",
+                                    kSummary = "subtracts a fixed slope times the distance from each score";
   Alibi(const Config& config, const PositionFacts& facts);
   PositionTraits traits() const override { return {.places = {.scores = true}, .relative = true}; }
   std::shared_ptr<const ScoreBias> scores(const AttentionPass& pass) override;
@@ -30,7 +31,7 @@ class Alibi final : public PositionEncoding {
  private:
   struct Bias;
   Direction direction_;
-  Tensor slopes_;   // fp32 [H]; 0 for heads without a bias
+  Tensor slopes_;  // fp32 [H]; 0 for heads without a bias
 };
 void fields(Fields& f, Alibi::Config& c);
 

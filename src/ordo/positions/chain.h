@@ -9,7 +9,7 @@ namespace ordo {
 
 class Chain final : public PositionEncoding {
  public:
-  explicit Chain(std::vector<std::shared_ptr<PositionEncoding>> parts);   // children "0", "1", …
+  explicit Chain(std::vector<std::shared_ptr<PositionEncoding>> parts);  // children "0", "1", …
   PositionTraits traits() const override;
   Positions place(const Positions& at, const Draw& draw) override;
   Tensor input(const Tensor& x, const Positions& at) override;
@@ -22,9 +22,9 @@ class Chain final : public PositionEncoding {
   std::optional<std::string> refuses_length(int64_t length) const override;
 
  private:
-  AttentionPass share(const AttentionPass& pass, size_t part) const;   // with that part's own columns of `kept`
+  AttentionPass share(const AttentionPass& pass, size_t part) const;  // with that part's own columns of `kept`
   std::vector<std::shared_ptr<PositionEncoding>> parts_;
-  std::vector<int64_t> widths_;   // numbers per key that each part keeps, as keep() last gave them
+  std::vector<int64_t> widths_;  // numbers per key that each part keeps, as keep() last gave them
 };
 
 }  // namespace ordo

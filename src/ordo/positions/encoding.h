@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A position encoding acts at any of four places: on the input, on queries and keys, on scores, on values; and it may move the
-// positions themselves first. Attention knows the places, never an encoding.
+// A position encoding acts at any of four places: on the input, on queries and keys, on scores, on values; and it may
+// move the positions themselves first. Attention knows the places, never an encoding.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -18,22 +18,22 @@ namespace ordo {
 struct AttentionPass {
   int64_t layer = 0;
   Positions q, k;
-  double scale = 1.0;      // what content scores are multiplied by
-  Tensor x = {};           // [B, Lq, D]: the block's input (for gates)
-  Tensor kept = {};        // what keep() gave, for all Lk keys: [B, Lk, n]
-  Mask mask = {};          // of this call, for encodings that sum over visible keys
+  double scale = 1.0;  // what content scores are multiplied by
+  Tensor x = {};       // [B, Lq, D]: the block's input (for gates)
+  Tensor kept = {};    // what keep() gave, for all Lk keys: [B, Lk, n]
+  Mask mask = {};      // of this call, for encodings that sum over visible keys
 };
 
 struct Places {
   bool input = false, query_key = false, scores = false, values = false;
-  std::string text() const;          // "input", "query and key, scores", "nothing"
+  std::string text() const;  // "input", "query and key, scores", "nothing"
 };
 enum class KeyCache { turned, raw };  // what a cache holds: results of key(); or unturned keys, turned all at each step
 
 struct PositionTraits {
   Places places = {};
-  bool relative = false;             // a common shift of all positions changes nothing (tested)
-  bool unbounded = true;             // defined past max_length
+  bool relative = false;  // a common shift of all positions changes nothing (tested)
+  bool unbounded = true;  // defined past max_length
   KeyCache keys = KeyCache::turned;
 };
 
@@ -47,39 +47,75 @@ class PositionEncoding : public torch::nn::Module {
  public:
   virtual PositionTraits traits() const = 0;
   // 0: moves the positions themselves (randomized, SHAPE, CAPE).
-  virtual Positions place(const Positions& at, const Draw& draw) { (void)draw; return at; }
+  virtual Positions place(const Positions& at, const Draw& draw) {
+    (void)draw;
+    return at;
+  }
   // 1: x [B, L, D] -> [B, L, D], once a stack.
-  virtual Tensor input(const Tensor& x, const Positions& at) { (void)at; return x; }
+  virtual Tensor input(const Tensor& x, const Positions& at) {
+    (void)at;
+    return x;
+  }
   // 2: q [B, H, L, E], k [B, G, L, E].
-  virtual Tensor query(const Tensor& q, const Positions& at, int64_t layer) { (void)at; (void)layer; return q; }
-  virtual Tensor key(const Tensor& k, const Positions& at, int64_t layer) { (void)at; (void)layer; return k; }
-  // 3: numbers per key that a cache holds beside k and v, from the block's normed input x [B, L, D]: [B, L, n]; undefined: none.
-  virtual Tensor keep(const Tensor& x, const Positions& at, int64_t layer) { (void)x; (void)at; (void)layer; return {}; }
-  virtual std::shared_ptr<const ScoreBias> scores(const AttentionPass& pass) { (void)pass; return nullptr; }
+  virtual Tensor query(const Tensor& q, const Positions& at, int64_t layer) {
+    (void)at;
+    (void)layer;
+    return q;
+  }
+  virtual Tensor key(const Tensor& k, const Positions& at, int64_t layer) {
+    (void)at;
+    (void)layer;
+    return k;
+  }
+  // 3: numbers per key that a cache holds beside k and v, from the block's normed input x [B, L, D]: [B, L, n];
+  // undefined: none.
+  virtual Tensor keep(const Tensor& x, const Positions& at, int64_t layer) {
+    (void)x;
+    (void)at;
+    (void)layer;
+    return {};
+  }
+  virtual std::shared_ptr<const ScoreBias> scores(const AttentionPass& pass) {
+    (void)pass;
+    return nullptr;
+  }
   // 4.
-  virtual std::shared_ptr<const ValueTerm> values(const AttentionPass& pass) { (void)pass; return nullptr; }
+  virtual std::shared_ptr<const ValueTerm> values(const AttentionPass& pass) {
+    (void)pass;
+    return nullptr;
+  }
   // The projections of a layer, for encodings that score with them; held as plain pointers.
-  virtual void attach(int64_t layer, const Linear& q, const Linear& k) { (void)layer; (void)q; (void)k; }
+  virtual void attach(int64_t layer, const Linear& q, const Linear& k) {
+    (void)layer;
+    (void)q;
+    (void)k;
+  }
   // Why sequences of this length cannot be served, in plain words; nothing if they can.
-  virtual std::optional<std::string> refuses_length(int64_t length) const { (void)length; return std::nullopt; }
+  virtual std::optional<std::string> refuses_length(int64_t length) const {
+    (void)length;
+    return std::nullopt;
+  }
 };
 
 using PositionCatalog = Catalog<PositionEncoding, PositionFacts>;
-const PositionCatalog& positions();                     // positions/catalog.cpp
+const PositionCatalog& positions();  // positions/catalog.cpp
 template <>
 const Kinds& kinds_of<PositionEncoding>();
 
 // One encoding, or several composed: inputs and turns in order, biases and value terms added. An empty list is `none`.
-std::shared_ptr<PositionEncoding> make_position(const std::vector<Choice<PositionEncoding>>& list, const PositionFacts& facts);
+std::shared_ptr<PositionEncoding> make_position(const std::vector<Choice<PositionEncoding>>& list,
+                                                const PositionFacts& facts);
 
-// The base of biases that depend on key position - query position alone: implement at(), get tile() and by_offset() for nothing.
+// The base of biases that depend on key position - query position alone: implement at(), get tile() and by_offset() for
+// nothing.
 class OffsetBias : public ScoreBias {
  public:
-  OffsetBias(const AttentionPass& pass, std::vector<Tensor> inputs) : q_(pass.q), k_(pass.k), inputs_(std::move(inputs)) {}
+  OffsetBias(const AttentionPass& pass, std::vector<Tensor> inputs)
+      : q_(pass.q), k_(pass.k), inputs_(std::move(inputs)) {}
   // offset (key - query) int64 [B|1, 1, q, k] -> [B|1, H, q, k].
   virtual Tensor at(const Tensor& offset) const = 0;
   Tensor tile(const Tile& t, const Tensor& q, const Tensor& k) const override;
-  std::optional<Tensor> by_offset() const override;     // only when both sides are consecutive
+  std::optional<Tensor> by_offset() const override;  // only when both sides are consecutive
   std::vector<Tensor> inputs() const override { return inputs_; }
 
  protected:
@@ -88,6 +124,6 @@ class OffsetBias : public ScoreBias {
  private:
   std::vector<Tensor> inputs_;
 };
-Tensor per_head(const Tensor& values);                  // [H] -> [1, H, 1, 1]
+Tensor per_head(const Tensor& values);  // [H] -> [1, H, 1, 1]
 
 }  // namespace ordo

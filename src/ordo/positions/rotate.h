@@ -5,11 +5,13 @@
 
 namespace ordo {
 
-// Which channels make pair m of the r rotated ones: (m, m + r/2) as in GPT-NeoX and Llama, or (2m, 2m + 1) as in the paper and GPT-J.
+// Which channels make pair m of the r rotated ones: (m, m + r/2) as in GPT-NeoX and Llama, or (2m, 2m + 1) as in the
+// paper and GPT-J.
 enum class RotaryLayout { half, interleaved };
 
 // x [B, N, L, E], table [1|B, L, r]: r/2 cosines, then r/2 sines, r <= E; the channels past r are left alone.
-// Computed in the table's type (fp32, or fp64 for an fp64 x), result in x's type and memory order. Differentiable in x alone.
+// Computed in the table's type (fp32, or fp64 for an fp64 x), result in x's type and memory order. Differentiable in x
+// alone.
 Tensor rotate(const Tensor& x, const Tensor& table, RotaryLayout layout);
 
 }  // namespace ordo

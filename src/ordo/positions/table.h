@@ -12,13 +12,14 @@ class PositionTable {
   // positions fp64 [...] -> rows fp64 [..., W].
   using Rows = std::function<Tensor(const Tensor& positions)>;
   explicit PositionTable(Rows rows) : rows_(std::move(rows)) {}
-  // [1|B, L, W] of `type`, without gradient, on the positions' device. Real-valued positions (coords of one axis) and negative ones are computed afresh.
+  // [1|B, L, W] of `type`, without gradient, on the positions' device. Real-valued positions (coords of one axis) and
+  // negative ones are computed afresh.
   Tensor at(const Positions& at, at::ScalarType type);
 
  private:
   void grow(int64_t length, at::ScalarType type, at::Device device);
   Rows rows_;
-  Tensor kept_;   // [capacity, W]
+  Tensor kept_;  // [capacity, W]
 };
 
 // Real-valued positions as fp64 [B, L]: the one axis of `coords`, else the index. Throws when there are more axes.
