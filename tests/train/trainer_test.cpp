@@ -140,6 +140,34 @@ TEST_CASE("early stop: ends after so many evaluations without an improvement, no
   CHECK(pointed(folder.path(), "last") == 8);
 }
 
+TEST_CASE(
+    "run: a stop between an update and its evaluation is made up for on resume, and the checkpoint then has the "
+    "verdict",
+    "[unit]") {
+  const TemporaryFolder folder("verdict");
+  const RunConfig config = sample_config({"evaluate.every=2"});
+  std::atomic<bool> stop = false;
+  struct Stopper final : Observer {
+    explicit Stopper(std::atomic<bool>& f) : flag(f) {}
+    void stepped(const StepReport& r) override { flag = r.step == 2; }
+    std::atomic<bool>& flag;
+  } stopper(stop);
+  TrainerParts parts =
+      sample_parts(config, std::make_shared<GradedTask>(sample_task(config), std::vector<double>{3.0, 4.0, 5.0}));
+  parts.run = folder.path();
+  parts.observers = {&stopper};
+  parts.stop = &stop;
+  CHECK(Trainer(config, parts).run().end == RunReport::End::stopped_by_signal);
+  CHECK_FALSE(pointed(folder.path(), "best"));
+  stop = false;
+  parts.model = sample_model(config, *parts.task);
+  Trainer again(config, parts);
+  again.restore(Checkpoint(folder.path() / checkpoint_name(2)));
+  CHECK(again.run().end == RunReport::End::done);
+  CHECK(pointed(folder.path(), "best") == 2);
+  CHECK(parse_state(Checkpoint(folder.path() / checkpoint_name(2)).state(), "a test").evaluated == 2);
+}
+
 TEST_CASE("metric choices: a split and a name, a plus for larger is better", "[unit]") {
   const auto accuracy = MetricChoice::parse("+test.accuracy");
   REQUIRE(accuracy);

@@ -135,6 +135,38 @@ TEST_CASE("fp16: the norm is that of the unscaled gradients, and clipping follow
   CHECK(report("1").grad_norm == Approx(report("256").grad_norm).epsilon(1e-2));
 }
 
+TEST_CASE("averages: each update moves them towards the weights by one minus the decay", "[unit]") {
+  const RunConfig config = sample_config();  // decay 0.9
+  Trainer trainer(config, sample_parts(config));
+  NamedTensors expected = trainer.content().model;
+  for (int i = 0; i < 3; ++i) {
+    trainer.step();
+    const auto weights = trainer.content().model;
+    for (size_t p = 0; p < expected.size(); ++p)
+      expected[p].second = 0.9 * expected[p].second + 0.1 * weights[p].second;
+  }
+  const auto averages = trainer.content().ema;
+  REQUIRE(averages.size() == expected.size());
+  for (size_t p = 0; p < averages.size(); ++p) CHECK(close(averages[p].second, expected[p].second, Tolerance::fp32));
+}
+
+TEST_CASE("dropout: every micro-batch of every step has a key of its own", "[unit]") {
+  class Listening final : public WrappedTask {
+   public:
+    using WrappedTask::WrappedTask;
+    Loss loss(Model& model, const Batch& batch, const LossOptions& o) const override {
+      heard.emplace_back(batch.draw.step, batch.draw.micro);
+      return inner_->loss(model, batch, o);
+    }
+    mutable std::vector<std::pair<int64_t, int64_t>> heard;
+  };
+  const RunConfig config = sample_config({"train.accumulate=2"});
+  const auto task = std::make_shared<Listening>(sample_task(config));
+  Trainer trainer(config, sample_parts(config, task));
+  weights_after(trainer, 2);
+  CHECK(task->heard == std::vector<std::pair<int64_t, int64_t>>{{1, 0}, {1, 1}, {2, 0}, {2, 1}});
+}
+
 TEST_CASE("clip: the update is that of gradients scaled to the clip's norm", "[unit]") {
   const auto moved = [](const std::string& clip, const std::string& lr) {
     const RunConfig config = sample_config({"train.optimizer={kind: sgd, momentum: 0, lr: " + lr + "}",
