@@ -56,7 +56,7 @@ AttentionCall flash_call(const FlashShape& s, const Mask& mask, const at::Tensor
           .scale = 0.125};
 }
 
-std::string refusal(const AttentionCall& call, const FlashPlace& place = kHopper) {
+std::string flash_refusal(const AttentionCall& call, const FlashPlace& place = kHopper) {
   return ordo::flash_refuses(call, place).value_or("none");
 }
 
@@ -65,54 +65,54 @@ Mask packed_mask(const Tensor& segments) { return {.causal = true, .q_segment = 
 }  // namespace
 
 TEST_CASE("flash: causal, windowed, packed and cached calls are taken on a GPU", "[unit]") {
-  CHECK(refusal(flash_call({}, {})) == "none");
-  CHECK(refusal(flash_call({}, {.causal = true})) == "none");
-  CHECK(refusal(flash_call({}, {.causal = true, .window = 3})) == "none");
-  CHECK(refusal(flash_call({.Lq = 1, .Lk = 6}, {.causal = true, .offset = 5})) == "none");
-  CHECK(refusal(flash_call({.Lq = 2, .Lk = 9}, {.causal = true, .offset = 3})) ==
+  CHECK(flash_refusal(flash_call({}, {})) == "none");
+  CHECK(flash_refusal(flash_call({}, {.causal = true})) == "none");
+  CHECK(flash_refusal(flash_call({}, {.causal = true, .window = 3})) == "none");
+  CHECK(flash_refusal(flash_call({.Lq = 1, .Lk = 6}, {.causal = true, .offset = 5})) == "none");
+  CHECK(flash_refusal(flash_call({.Lq = 2, .Lk = 9}, {.causal = true, .offset = 3})) ==
         "none");  // a fixed cache: room behind the last query
-  CHECK(refusal(flash_call({}, packed_mask(at::ones({2, 6}, at::kLong)))) == "none");
+  CHECK(flash_refusal(flash_call({}, packed_mask(at::ones({2, 6}, at::kLong)))) == "none");
 }
 
 TEST_CASE("flash: what the kernel cannot compute is refused in words", "[unit]") {
   AttentionCall call = flash_call({}, {.causal = true});
   call.dropout = 0.1;
-  CHECK_THAT(refusal(call), Contains("dropout"));
+  CHECK_THAT(flash_refusal(call), Contains("dropout"));
   call = flash_call({}, {.causal = true});
   call.softcap = 30.0;
-  CHECK_THAT(refusal(call), Contains("softcap"));
+  CHECK_THAT(flash_refusal(call), Contains("softcap"));
   call = flash_call({}, {.causal = true});
   call.want_weights = true;
-  CHECK_THAT(refusal(call), Contains("weights"));
-  CHECK_THAT(refusal(flash_call({}, {.keys = at::ones({2, 6}, at::kBool)})), Contains("padding"));
-  CHECK_THAT(refusal(flash_call({}, {.causal = true, .prefix = 2})), Contains("prefix"));
-  CHECK_THAT(refusal(flash_call({.Lk = 4}, {.causal = true})), Contains("after the last key"));
-  CHECK_THAT(refusal(flash_call({.Lk = 9}, {.window = 3})), Contains("window"));
+  CHECK_THAT(flash_refusal(call), Contains("weights"));
+  CHECK_THAT(flash_refusal(flash_call({}, {.keys = at::ones({2, 6}, at::kBool)})), Contains("padding"));
+  CHECK_THAT(flash_refusal(flash_call({}, {.causal = true, .prefix = 2})), Contains("prefix"));
+  CHECK_THAT(flash_refusal(flash_call({.Lk = 4}, {.causal = true})), Contains("after the last key"));
+  CHECK_THAT(flash_refusal(flash_call({.Lk = 9}, {.window = 3})), Contains("window"));
 }
 
 TEST_CASE("flash: types and widths it has no code for are refused in words", "[unit]") {
-  CHECK_THAT(refusal(flash_call({}, {}, at::kFloat)), Contains("bf16 or fp16, not in Float"));
-  CHECK_THAT(refusal(flash_call({.E = 36}, {})), Contains("divisible by 8; these have 36"));
-  CHECK_THAT(refusal(flash_call({.E = 264}, {})), Contains("at most 256"));
+  CHECK_THAT(flash_refusal(flash_call({}, {}, at::kFloat)), Contains("bf16 or fp16, not in Float"));
+  CHECK_THAT(flash_refusal(flash_call({.E = 36}, {})), Contains("divisible by 8; these have 36"));
+  CHECK_THAT(flash_refusal(flash_call({.E = 264}, {})), Contains("at most 256"));
   AttentionCall mixed = flash_call({}, {});
   mixed.k = mixed.k.to(at::kFloat);
-  CHECK_THAT(refusal(mixed), Contains("one type"));
+  CHECK_THAT(flash_refusal(mixed), Contains("one type"));
 }
 
 TEST_CASE("flash: packed documents are refused where keys are not the queries' own", "[unit]") {
   Mask mask = packed_mask(at::ones({2, 6}, at::kLong));
   mask.k_segment = mask.k_segment.clone();
-  CHECK_THAT(refusal(flash_call({}, mask)), Contains("the same for queries and keys"));
+  CHECK_THAT(flash_refusal(flash_call({}, mask)), Contains("the same for queries and keys"));
   Mask later = packed_mask(at::ones({2, 6}, at::kLong));
   later.offset = 3;
-  CHECK_THAT(refusal(flash_call({.Lk = 9}, later)), Contains("without a cache"));
+  CHECK_THAT(flash_refusal(flash_call({.Lk = 9}, later)), Contains("without a cache"));
 }
 
 TEST_CASE("flash: a device that it does not run on is refused in words", "[unit]") {
-  CHECK_THAT(refusal(flash_call({}, {}), {}), Contains("CUDA only"));
-  CHECK_THAT(refusal(flash_call({}, {}), {.cuda = true, .capability = 75}), Contains("this one is sm_75"));
-  CHECK_THAT(refusal(flash_call({.E = 256}, {}), {.cuda = true, .capability = 89}), Contains("wider than 192"));
-  CHECK(refusal(flash_call({.E = 256}, {})) == "none");
+  CHECK_THAT(flash_refusal(flash_call({}, {}), {}), Contains("CUDA only"));
+  CHECK_THAT(flash_refusal(flash_call({}, {}), {.cuda = true, .capability = 75}), Contains("this one is sm_75"));
+  CHECK_THAT(flash_refusal(flash_call({.E = 256}, {}), {.cuda = true, .capability = 89}), Contains("wider than 192"));
+  CHECK(flash_refusal(flash_call({.E = 256}, {})) == "none");
 }
 
 TEST_CASE("flash: a call that it refuses is an error with the reason, not a crash", "[unit]") {
@@ -162,7 +162,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> documented_flash(
 ordo::test::Closeness documented_equals_eager(const FlashShape& shape, const Mask& mask) {
   const c10::NoGradGuard no_gradients;
   const AttentionCall call = flash_call(shape, mask);
-  REQUIRE(refusal(call) == "none");
+  REQUIRE(flash_refusal(call) == "none");
   return close(ordo::flash_attend(call), ordo::EagerKernel({}, {}).run(call).out, Tolerance::bf16);
 }
 }  // namespace

@@ -26,7 +26,7 @@ Tensor table_rows(Sinusoidal& encoding, int64_t dim, const Positions& at) {
   return encoding.input(at::zeros({1, at.length(), dim}), at).squeeze(0).detach();
 }
 
-Sinusoidal::Config golden_config(const GoldenCase& golden) {
+Sinusoidal::Config sinusoidal_config(const GoldenCase& golden) {
   Sinusoidal::Config config{.theta = golden.param("theta", 10000.0)};
   if (golden.param<std::string>("layout", "half") == "half") config.layout = Sinusoidal::Layout::half;
   if (golden.param<std::string>("exponent", "2i/dim") != "2i/dim") config.exponent = Sinusoidal::Exponent::t2t;
@@ -41,7 +41,7 @@ TEST_CASE("sinusoidal: tables equal those of other implementations", "[golden][p
     if (!golden.has("table")) continue;
     const Tensor want = golden.tensor("table");
     const int64_t dim = want.size(1);
-    Sinusoidal encoding = sinusoidal(dim, golden_config(golden));
+    Sinusoidal encoding = sinusoidal(dim, sinusoidal_config(golden));
     Tensor got =
         table_rows(encoding, dim, consecutive(golden.param<int64_t>("first_position", 0), want.size(0), at::kCPU));
     if (golden.params().contains("padding_idx"))
@@ -57,7 +57,7 @@ TEST_CASE("sinusoidal: outputs with a learned scale or scaled embeddings equal t
     if (!golden.has("out")) continue;
     const Tensor want = golden.tensor("out");
     const int64_t dim = want.size(-1), first = golden.param<int64_t>("offset", golden.param<int64_t>("step", 0));
-    Sinusoidal encoding = sinusoidal(dim, golden_config(golden));
+    Sinusoidal encoding = sinusoidal(dim, sinusoidal_config(golden));
     {
       const at::NoGradGuard no_grad;
       for (const Tensor& scale : encoding.parameters()) scale.fill_(golden.param("learned_scale", 1.0));
