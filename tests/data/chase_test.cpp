@@ -84,6 +84,16 @@ TEST_CASE("chase: a line is a function of its key and number alone", "[unit]") {
   CHECK(chase(8, 50, 5)->text(Split::train) != longer);
 }
 
+TEST_CASE("chase: the two of a line are told apart by what the outcome calls them", "[unit]") {
+  for (uint64_t index = 0; index < 3000; ++index) {
+    const auto line = chase_line(1, index);
+    auto words = sorted_words(line.substr(line.find(" . so ") + 3));
+    words.erase(std::remove(words.begin(), words.end(), "the"), words.end());
+    CAPTURE(line);
+    CHECK(std::adjacent_find(words.begin(), words.end()) == words.end());
+  }
+}
+
 TEST_CASE("chase: held-out lines are hardly ever training lines", "[unit]") {
   const auto source = chase(1, 5000, 1000);
   const auto train = lines_of(source->text(Split::train)), validation = lines_of(source->text(Split::validation)),

@@ -205,6 +205,16 @@ TEST_CASE("training windows: processes share out the batch of one process", "[un
   }
 }
 
+TEST_CASE("packed windows: fewer than processes are left out, so that no process has an empty batch", "[unit]") {
+  for (int64_t rank = 0; rank < 5; ++rank) {
+    const auto stream =
+        training_stream(counted({100}), {Sampling::packed, 2, 9, 11, {rank, 5}});  // 11 windows: 10 and 1
+    CHECK(stream->batches_per_epoch() == 1.0);
+    for (const auto& rows : starts(*stream, 6)) CHECK(rows.size() == 2);
+    CHECK(stream->epoch() == 6);
+  }
+}
+
 TEST_CASE("training windows: a seed gives the order, and another seed another one", "[unit]") {
   const auto tokens = counted({1000});
   for (const Sampling sampling : {Sampling::random, Sampling::packed}) {

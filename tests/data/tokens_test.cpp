@@ -103,6 +103,7 @@ TEST_CASE("token files: what does not fit is refused with path and reason", "[un
 
 TEST_CASE("token stores: ids of large vocabularies are not cut to 16 bits", "[unit]") {
   CHECK(all_of(*TokenStore::of("x", {0, 65535}, 65536)) == Ids{0, 65535});
+  CHECK(all_of(*TokenStore::of("x", {65536}, 65537)) == Ids{65536});
   CHECK(all_of(*TokenStore::of("x", {0, 65536, 200000}, 200001)) == Ids{0, 65536, 200000});
 }
 

@@ -126,6 +126,7 @@ TEST_CASE("draws follow the probabilities", "[unit]") {
 TEST_CASE("a draw never falls on an excluded token, at either end", "[unit]") {
   const Row probabilities{0.0, 0.3, 0.7 - 1e-9, 0.0};
   CHECK(token_at(probabilities, 0.0) == 1);
+  CHECK(token_at(Row{0.5, 0.5}, 0.5) == 1);
   CHECK(token_at(probabilities, std::nextafter(1.0, 0.0)) == 2);
 }
 
