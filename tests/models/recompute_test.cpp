@@ -5,6 +5,8 @@
 
 #include "ordo/nn/precision.h"
 #include "support/models.h"
+#include "support/positions.h"
+#include "support/small_encodings.h"
 #include "support/tolerance.h"
 
 namespace ordo::test {
@@ -69,6 +71,30 @@ TEST_CASE("recompute: loss and gradients are those of the plain run to the bit, 
       ++served;
     }
     CHECK(served >= 3);
+  }
+}
+
+TEST_CASE("recompute: what an encoding learns for scores and values gets its gradients too", "[unit]") {
+  for (const KindInfo& encoding : small_encodings().kinds()) {
+    StackConfig config = dropping_config("none", "auto");
+    Stack stack(config, /*causal=*/true, any_encoding(encoding.kind, position_facts(config, true)));
+    initialise(stack, 1, {.std = 0.2}, config.layers);
+    const Context context{.at = consecutive(0, 9, at::kCPU), .draw = {.seed = 5}};
+    const auto gradients = [&](const std::vector<bool>& recomputed) {
+      stack.recompute(recomputed);
+      stack.zero_grad();
+      stack.forward(noise({2, 9, config.dim}, 4), context).square().mul(0.5).sum().backward();
+      std::vector<Tensor> all;
+      for (const auto& p : stack.named_parameters()) {
+        INFO(encoding.kind << ", " << p.key());
+        REQUIRE(p.value().grad().defined());
+        all.push_back(p.value().grad().clone());
+      }
+      return all;
+    };
+    const auto plain = gradients({});
+    INFO(encoding.kind);
+    CHECK(all_same(gradients({true, true, true}), plain));
   }
 }
 

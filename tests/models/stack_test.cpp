@@ -77,6 +77,28 @@ TEST_CASE("block: each norm placement follows its formula", "[unit]") {
   }
 }
 
+TEST_CASE("block: with its branches dropped, by dropout or by stochastic depth, the residual is left alone", "[unit]") {
+  constexpr double kAll = 0.999999;
+  for (const bool by_dropout : {true, false}) {
+    StackConfig config = small_config();
+    (by_dropout ? config.dropout : config.drop_path) = kAll;
+    Stack stack(config, /*causal=*/true);
+    initialise(stack, 1, {.std = 0.3}, config.layers);
+    const Tensor x = hidden(2, 5, config.dim);
+    const Context context{.at = consecutive(0, 5, at::kCPU), .mask = {.causal = true}, .draw = {.seed = 6}};
+    CHECK(same_bytes(stack.blocks().back()->forward(x, context), x));
+  }
+}
+
+TEST_CASE("stack: dropout acts on the embedding", "[unit]") {
+  StackConfig config = small_config("none");
+  config.dropout = 0.999999;
+  Stack stack(config, /*causal=*/true);
+  initialise(stack, 1, {}, config.layers);
+  const Tensor out = stack.forward(hidden(2, 5, config.dim), {.at = consecutive(0, 5, at::kCPU), .draw = {.seed = 6}});
+  CHECK(out.abs().max().item<double>() == 0.0);  // nothing is left for the blocks and the last norm
+}
+
 TEST_CASE("stack: a window pattern is repeated over the layers, and zero is no window", "[unit]") {
   StackConfig config = small_config();
   config.layers = 5;
@@ -90,7 +112,7 @@ TEST_CASE("stack: a window of one token lets each token see itself alone", "[uni
   Decoder::Config config = small_config("none");
   config.attention.window = {1};
   const auto model = small_decoder(config);
-  const Tensor ids = some_ids(1, 6), other = ids.clone();
+  const Tensor ids = stack_ids(1, 6), other = ids.clone();
   other[0][0] = (ids[0][0] + 1).remainder(kSmallVocabulary);
   CHECK(close(model->forward(input_of(ids)).slice(1, 1), model->forward(input_of(other)).slice(1, 1), Tolerance::fp32));
 }
@@ -139,7 +161,7 @@ TEST_CASE("stack: a head width of its own frees the heads from dividing dim", "[
   config.attention.head_dim = 6;
   const auto model = small_decoder(config);
   CHECK(model->named_parameters()["decoder.blocks.0.attention.q.weight"].sizes() == at::IntArrayRef({24, 18}));
-  CHECK(model->forward(input_of(some_ids(1, 4))).size(2) == 18);
+  CHECK(model->forward(input_of(stack_ids(1, 4))).size(2) == 18);
 }
 
 TEST_CASE("stack: a kernel that can never serve an encoding is refused at the encoding's line", "[unit]") {

@@ -53,16 +53,18 @@ TEST_CASE("chain: inputs and turns happen one after another", "[unit]") {
 }
 
 TEST_CASE("chain: each part is given back what it kept", "[unit]") {
-  const auto alone = any_encoding("key_gate", small_facts());
-  const auto both = chained({"alibi", "key_gate", "key_gate"});
+  const auto alibi = any_encoding("alibi", small_facts()), first = any_encoding("key_gate", small_facts()),
+             second = any_encoding("key_gate", small_facts());
+  for (const Tensor& p : second->parameters()) p.detach().neg_();
   const Tensor x = noise({2, 4, 32}, 3);
-  AttentionPass pass = whole_pass(4);
-  pass.kept = alone->keep(x, pass.q, 1);
-  const Tensor one = dense_bias(*alone->scores(pass), pass);
-  const Tensor alibi = dense_bias(*any_encoding("alibi", small_facts())->scores(pass), pass);
-  pass.kept = both->keep(x, pass.q, 1);
-  CHECK(pass.kept.size(2) == 8);
-  CHECK(close(dense_bias(*both->scores(pass), pass), alibi + one + one, Tolerance::fp32));
+  const auto bias_of = [&](PositionEncoding& encoding) {
+    AttentionPass pass = whole_pass(4);
+    pass.kept = encoding.keep(x, pass.q, 1);
+    return dense_bias(*encoding.scores(pass), pass);
+  };
+  Chain all({alibi, first, second});
+  CHECK(all.keep(x, consecutive(0, 4, at::kCPU), 1).size(2) == 8);
+  CHECK(close(bias_of(all), bias_of(*alibi) + bias_of(*first) + bias_of(*second), Tolerance::fp32));
 }
 
 TEST_CASE("chain: it acts wherever a part acts, and is relative only if all parts are", "[unit]") {

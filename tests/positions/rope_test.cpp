@@ -170,6 +170,15 @@ TEST_CASE("rope: angles stay exact at position 131071", "[unit]") {
   CHECK(close(encoding.query(one, consecutive(131071, 1, at::kCPU), 0), want, Tolerance{1e-7, 0.0}));
 }
 
+TEST_CASE("rope: a bf16 query is its fp32 turn rounded to nearest", "[unit]") {
+  for (const RotaryLayout layout : {RotaryLayout::half, RotaryLayout::interleaved}) {
+    Rope encoding = rope(8, {.layout = layout});
+    const Tensor x = noise({2, 3, 50, 8}, 10, at::kBFloat16);
+    const Positions at = consecutive(3, 50, at::kCPU);
+    CHECK(same_bytes(encoding.query(x, at, 0), encoding.query(x.to(at::kFloat), at, 0).to(at::kBFloat16)));
+  }
+}
+
 TEST_CASE("rope: heads that lie in memory as the projection left them keep that order", "[unit]") {
   Rope encoding = rope(8);
   const Tensor x = noise({2, 5, 3, 8}, 8).transpose(1, 2);  // [B, H, L, E] seen in [B, L, H, E] memory

@@ -29,26 +29,31 @@ void check_pair(const StackConfig& config, const AttentionKernel& kernel, const 
 
 }  // namespace
 
-Stack::Stack(const StackConfig& config, bool causal) : causal_(causal) {
-  const auto blocks = resolve_blocks(config);
-  const AttentionConfig& attention = blocks.at(0).attention.config;
-  const PositionFacts facts{.dim = config.dim,
-                            .heads = attention.heads,
-                            .kv_heads = attention.kv_heads,
-                            .head_dim = attention.head_dim,
-                            .layers = config.layers,
-                            .max_length = config.max_length,
-                            .causal = causal};
-  position_ = register_module("position", make_position(config.position, facts));
+PositionFacts position_facts(const StackConfig& c, bool causal) {
+  const AttentionConfig attention = resolve_blocks(c).at(0).attention.config;
+  return {.dim = c.dim,
+          .heads = attention.heads,
+          .kv_heads = attention.kv_heads,
+          .head_dim = attention.head_dim,
+          .layers = c.layers,
+          .max_length = c.max_length,
+          .causal = causal};
+}
+
+Stack::Stack(const StackConfig& config, bool causal)
+    : Stack(config, causal, make_position(config.position, position_facts(config, causal))) {}
+
+Stack::Stack(const StackConfig& config, bool causal, std::shared_ptr<PositionEncoding> position) : causal_(causal) {
+  position_ = register_module("position", std::move(position));
+  const PositionFacts facts = position_facts(config, causal);
   const auto norm = [&](const char* name) {
     return register_module(name, std::make_shared<Norm>(config.dim, config.norm.kind, config.bias, config.norm.eps));
   };
   if (config.embedding_norm) embedding_norm_ = norm("embedding_norm");
   dropout_ = register_module("dropout", std::make_shared<Dropout>(config.dropout));
   const auto list = register_module("blocks", std::make_shared<torch::nn::Module>());
-  for (const BlockConfig& block : blocks) {
-    auto kernel =
-        kernels().build(config.attention.kernel, {config.dim, attention.heads, attention.kv_heads, attention.head_dim});
+  for (const BlockConfig& block : resolve_blocks(config)) {
+    auto kernel = kernels().build(config.attention.kernel, {facts.dim, facts.heads, facts.kv_heads, facts.head_dim});
     check_pair(config, *kernel, *position_, facts);
     const std::string name = std::to_string(block.attention.layer);
     blocks_.push_back(list->register_module(name, std::make_shared<Block>(block, std::move(kernel), position_.get())));
