@@ -90,8 +90,9 @@ PositionFacts position_facts(const StackConfig& c, bool causal);
 class Stack : public torch::nn::Module {
  public:
   Stack(const StackConfig& config, bool causal);
-  Stack(const StackConfig& config, bool causal, std::shared_ptr<PositionEncoding> position);   // a ready encoding instead of config.position
-  Tensor forward(Tensor x, const Context& c);  // embedded tokens [B, L, D] -> hidden [B, L, D]
+  Stack(const StackConfig& config, bool causal,
+        std::shared_ptr<PositionEncoding> position);  // a ready encoding instead of config.position
+  Tensor forward(Tensor x, const Context& c);         // embedded tokens [B, L, D] -> hidden [B, L, D]
   void recompute(const std::vector<bool>& blocks);
   PositionEncoding& position() { return *position_; }
   const std::vector<std::shared_ptr<Block>>& blocks() const { return blocks_; }
