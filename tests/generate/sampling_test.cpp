@@ -16,18 +16,18 @@ namespace ordo::test {
 
 namespace {
 
-using Row = std::vector<double>;
+using ScoreRow = std::vector<double>;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Logits of 1 … 12 tokens; some rows have ties.
-Row draw_row(uint64_t number) {
+ScoreRow draw_row(uint64_t number) {
   KeyedSequence draw(mix(77, number));
-  Row row(1 + draw.below(12));
+  ScoreRow row(1 + draw.below(12));
   for (double& x : row) x = number % 2 == 0 ? 6.0 * draw.unit() - 3.0 : static_cast<double>(draw.below(4));
   return row;
 }
 
-std::set<size_t> kept(const Row& row) {
+std::set<size_t> kept(const ScoreRow& row) {
   std::set<size_t> ids;
   for (size_t i = 0; i < row.size(); ++i)
     if (row[i] > -kInfinity) ids.insert(i);
@@ -35,13 +35,13 @@ std::set<size_t> kept(const Row& row) {
 }
 
 // How many tokens stand before `id` when likelier ones come first, and of equal ones the lower id.
-size_t rank_of(const Row& row, size_t id) {
+size_t rank_of(const ScoreRow& row, size_t id) {
   size_t before = 0;
   for (size_t i = 0; i < row.size(); ++i) before += row[i] > row[id] || (row[i] == row[id] && i < id) ? 1 : 0;
   return before;
 }
 
-double mass_before(const Row& row, size_t id) {
+double mass_before(const ScoreRow& row, size_t id) {
   double all = 0.0, before = 0.0;
   for (size_t i = 0; i < row.size(); ++i) {
     all += std::exp(row[i]);
@@ -51,7 +51,7 @@ double mass_before(const Row& row, size_t id) {
 }
 
 template <class Claim>
-std::set<size_t> ids_where(const Row& row, Claim claim) {
+std::set<size_t> ids_where(const ScoreRow& row, Claim claim) {
   std::set<size_t> ids;
   for (size_t i = 0; i < row.size(); ++i)
     if (claim(i)) ids.insert(i);
@@ -63,8 +63,8 @@ std::set<size_t> ids_where(const Row& row, Claim claim) {
 TEST_CASE("top-k keeps the k likeliest tokens", "[unit]") {
   for (uint64_t number = 0; number < 200; ++number)
     for (int64_t k = 1; k <= 13; ++k) {
-      const Row before = draw_row(number);
-      Row after = before;
+      const ScoreRow before = draw_row(number);
+      ScoreRow after = before;
       keep_top_k(after, k);
       CHECK(kept(after) == ids_where(before, [&](size_t i) { return rank_of(before, i) < static_cast<size_t>(k); }));
     }
@@ -73,8 +73,8 @@ TEST_CASE("top-k keeps the k likeliest tokens", "[unit]") {
 TEST_CASE("top-p keeps the fewest likeliest tokens that reach the mass", "[unit]") {
   for (uint64_t number = 0; number < 200; ++number)
     for (const double p : {1e-9, 0.1, 0.37, 0.5, 0.9, 0.999}) {
-      const Row before = draw_row(number);
-      Row after = before;
+      const ScoreRow before = draw_row(number);
+      ScoreRow after = before;
       keep_top_p(after, p);
       CHECK(kept(after) == ids_where(before, [&](size_t i) { return mass_before(before, i) < p - 1e-12; }));
     }
@@ -83,35 +83,35 @@ TEST_CASE("top-p keeps the fewest likeliest tokens that reach the mass", "[unit]
 TEST_CASE("min-p keeps the tokens with at least that share of the likeliest one's probability", "[unit]") {
   for (uint64_t number = 0; number < 200; ++number)
     for (const double share : {0.01, 0.2, 0.5, 1.0}) {
-      const Row before = draw_row(number);
+      const ScoreRow before = draw_row(number);
       const double largest = *std::max_element(before.begin(), before.end());
-      Row after = before;
+      ScoreRow after = before;
       keep_min_p(after, share);
       CHECK(kept(after) == ids_where(before, [&](size_t i) { return std::exp(before[i] - largest) >= share - 1e-12; }));
     }
 }
 
 TEST_CASE("filters leave what they keep as it is, and do nothing at their neutral setting", "[unit]") {
-  const Row row{0.5, -1.0, 2.0};
-  Row same = row;
+  const ScoreRow row{0.5, -1.0, 2.0};
+  ScoreRow same = row;
   keep_top_k(same, 0);
   keep_top_p(same, 1.0);
   keep_min_p(same, 0.0);
   penalise_repetition(same, std::vector<int64_t>{0, 1}, 1.0);
   CHECK(same == row);
   keep_top_k(same, 2);
-  CHECK(same == Row{0.5, -kInfinity, 2.0});
+  CHECK(same == ScoreRow{0.5, -kInfinity, 2.0});
 }
 
 TEST_CASE("the repetition penalty divides positive logits and multiplies negative ones, once for each token seen",
           "[unit]") {
-  Row row{2.0, -2.0, 3.0, 0.0};
+  ScoreRow row{2.0, -2.0, 3.0, 0.0};
   penalise_repetition(row, std::vector<int64_t>{1, 0, 0, 3, 0}, 2.0);
-  CHECK(row == Row{1.0, -4.0, 3.0, 0.0});
+  CHECK(row == ScoreRow{1.0, -4.0, 3.0, 0.0});
 }
 
 TEST_CASE("draws follow the probabilities", "[unit]") {
-  const Row probabilities = softmax(Row{0.0, 1.0, -kInfinity, -1.0, 2.0});
+  const ScoreRow probabilities = softmax(ScoreRow{0.0, 1.0, -kInfinity, -1.0, 2.0});
   std::vector<int64_t> counts(5);
   const int64_t draws = 100'000;
   KeyedSequence sequence(3);
@@ -124,14 +124,14 @@ TEST_CASE("draws follow the probabilities", "[unit]") {
 }
 
 TEST_CASE("a draw never falls on an excluded token, at either end", "[unit]") {
-  const Row probabilities{0.0, 0.3, 0.7 - 1e-9, 0.0};
+  const ScoreRow probabilities{0.0, 0.3, 0.7 - 1e-9, 0.0};
   CHECK(token_at(probabilities, 0.0) == 1);
-  CHECK(token_at(Row{0.5, 0.5}, 0.5) == 1);
+  CHECK(token_at(ScoreRow{0.5, 0.5}, 0.5) == 1);
   CHECK(token_at(probabilities, std::nextafter(1.0, 0.0)) == 2);
 }
 
 TEST_CASE("a low temperature prefers the likeliest token, a high one evens out", "[unit]") {
-  const Row row{1.0, 2.0};
+  const ScoreRow row{1.0, 2.0};
   const auto share_of_first = [&](double temperature) {
     int64_t first = 0;
     KeyedSequence sequence(9);
@@ -144,7 +144,7 @@ TEST_CASE("a low temperature prefers the likeliest token, a high one evens out",
 }
 
 TEST_CASE("top-p sees what temperature and top-k have left", "[unit]") {
-  const Row row{std::log(0.4), std::log(0.3), std::log(0.2), std::log(0.1)};
+  const ScoreRow row{std::log(0.4), std::log(0.3), std::log(0.2), std::log(0.1)};
   const auto reachable = [&](const GenerateConfig& config) {
     std::set<int64_t> found;
     for (double unit = 0.0005; unit < 1.0; unit += 0.001) found.insert(choose_token(row, {}, config, unit));

@@ -78,7 +78,7 @@ class Subject : public torch::nn::Module {
   std::vector<std::shared_ptr<MultiHeadAttention>> layers_;
 };
 
-Tensor some_ids(int64_t L, int64_t from = 0) {
+Tensor mixed_ids(int64_t L, int64_t from = 0) {
   return ((at::arange(from, from + L) * 7 + 3) * at::arange(from + 1, from + L + 1)).remainder(kVocab).unsqueeze(0);
 }
 
@@ -134,7 +134,7 @@ std::vector<std::string> decoding_caches() {
 }  // namespace
 
 TEST_CASE("conformance: outputs and gradients are those of eager", "[conformance]") {
-  const Tensor ids = at::cat({some_ids(40), some_ids(40, 9)}, 0);
+  const Tensor ids = at::cat({mixed_ids(40), mixed_ids(40, 9)}, 0);
   const auto run = [&](Subject& s) {
     const Tensor out = s.run(ids);
     out.backward(noise(out.sizes(), 4));
@@ -159,7 +159,7 @@ TEST_CASE("conformance: outputs and gradients are those of eager", "[conformance
 }
 
 TEST_CASE("conformance: decoding through a cache equals one full pass, at every split", "[conformance]") {
-  const Tensor ids = some_ids(20);
+  const Tensor ids = mixed_ids(20);
   for_every_pair([&](Subject& subject, const std::string&) {
     const Tensor whole = subject.run(ids);
     for (const std::string& cache : decoding_caches())
@@ -172,8 +172,8 @@ TEST_CASE("conformance: decoding through a cache equals one full pass, at every 
 }
 
 TEST_CASE("conformance: padding on the left or on the right changes nothing for real tokens", "[conformance]") {
-  const Tensor ids = some_ids(12), pads = at::ones({1, 5}, at::kLong);
-  const Tensor both = at::cat({at::cat({pads, ids}, 1), at::cat({ids, pads}, 1), some_ids(17, 20)}, 0);
+  const Tensor ids = mixed_ids(12), pads = at::ones({1, 5}, at::kLong);
+  const Tensor both = at::cat({at::cat({pads, ids}, 1), at::cat({ids, pads}, 1), mixed_ids(17, 20)}, 0);
   Tensor keys = at::ones({3, 17}, at::kBool);
   keys[0].slice(0, 0, 5).fill_(false);
   keys[1].slice(0, 12).fill_(false);
@@ -188,8 +188,8 @@ TEST_CASE("conformance: padding on the left or on the right changes nothing for 
 }
 
 TEST_CASE("conformance: cached decoding of a left-padded row equals the row alone", "[conformance]") {
-  const Tensor ids = some_ids(12),
-               both = at::cat({at::cat({at::ones({1, 5}, at::kLong), ids}, 1), some_ids(17, 20)}, 0);
+  const Tensor ids = mixed_ids(12),
+               both = at::cat({at::cat({at::ones({1, 5}, at::kLong), ids}, 1), mixed_ids(17, 20)}, 0);
   Tensor keys = at::ones({2, 17}, at::kBool);
   keys[0].slice(0, 0, 5).fill_(false);
   for_every_pair([&](Subject& subject, const std::string&) {
@@ -203,7 +203,7 @@ TEST_CASE("conformance: cached decoding of a left-padded row equals the row alon
 }
 
 TEST_CASE("conformance: packed documents equal the documents alone", "[conformance]") {
-  const Tensor first = some_ids(9), second = some_ids(14, 30), packed = at::cat({first, second}, 1);
+  const Tensor first = mixed_ids(9), second = mixed_ids(14, 30), packed = at::cat({first, second}, 1);
   const Tensor segments = at::cat({at::ones({1, 9}, at::kLong), at::ones({1, 14}, at::kLong) * 2}, 1);
   for_every_pair([&](Subject& subject, const std::string&) {
     Mask mask;
@@ -216,7 +216,7 @@ TEST_CASE("conformance: packed documents equal the documents alone", "[conforman
 }
 
 TEST_CASE("conformance: a later token changes nothing earlier", "[conformance]") {
-  const Tensor ids = some_ids(24);
+  const Tensor ids = mixed_ids(24);
   Tensor changed = ids.clone();
   changed.slice(1, 15).copy_((ids.slice(1, 15) + 1).remainder(kVocab));
   for_every_pair([&](Subject& subject, const std::string&) {
@@ -227,7 +227,7 @@ TEST_CASE("conformance: a later token changes nothing earlier", "[conformance]")
 }
 
 TEST_CASE("conformance: relative encodings do not see a common shift, absolute ones do", "[conformance]") {
-  const Tensor ids = some_ids(20);
+  const Tensor ids = mixed_ids(20);
   for_every_pair([&](Subject& subject, const std::string&) {
     const Tensor here = subject.run(ids), there = subject.run(ids, consecutive(11, 20, at::kCPU));
     if (subject.traits().relative)
@@ -238,7 +238,7 @@ TEST_CASE("conformance: relative encodings do not see a common shift, absolute o
 }
 
 TEST_CASE("conformance: bf16 autocast stays near fp32", "[conformance]") {
-  const Tensor ids = some_ids(30);
+  const Tensor ids = mixed_ids(30);
   for_every_pair([&](Subject& subject, const std::string&) {
     const Tensor exact = subject.run(ids);
     const AutocastScope half(at::kCPU, {.enabled = true, .dtype = at::kBFloat16});
@@ -250,10 +250,10 @@ TEST_CASE("conformance: bf16 autocast stays near fp32", "[conformance]") {
 TEST_CASE("conformance: every encoding works past its max_length, or refuses in words", "[conformance]") {
   for_every_pair([&](Subject& subject, const std::string&) {
     if (!subject.traits().unbounded) {
-      CHECK_THROWS_WITH(subject.run(some_ids(kMaxLength + 1)), Catch::Matchers::Contains(std::to_string(kMaxLength)));
+      CHECK_THROWS_WITH(subject.run(mixed_ids(kMaxLength + 1)), Catch::Matchers::Contains(std::to_string(kMaxLength)));
       return;
     }
-    const Tensor beyond = subject.run(some_ids(kMaxLength + 40));
+    const Tensor beyond = subject.run(mixed_ids(kMaxLength + 40));
     CHECK(beyond.isfinite().all().item<bool>());
   });
 }

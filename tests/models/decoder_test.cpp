@@ -63,7 +63,7 @@ TEST_CASE("decoder: a tied weight gets the gradients of both its uses", "[unit]"
     const at::NoGradGuard no_grad;
     untied->named_parameters()["head.weight"].copy_(tied->head().weight());
   }
-  const Tensor ids = decoder_ids(2, 8);
+  const Tensor ids = some_ids(2, 8);
   loss_of(*tied, ids).backward();
   loss_of(*untied, ids).backward();
   const Tensor sum =
@@ -97,7 +97,7 @@ TEST_CASE("decoder: the two residual projections of a block start at std / sqrt(
 
 TEST_CASE("decoder: a later token changes nothing earlier", "[unit]") {
   const auto model = small_decoder(small_config("rope"));
-  const Tensor ids = decoder_ids(1, 10), other = ids.clone();
+  const Tensor ids = some_ids(1, 10), other = ids.clone();
   other[0][7] = (ids[0][7] + 1).remainder(kSmallVocabulary);
   const Tensor a = model->forward(input_of(ids)), b = model->forward(input_of(other));
   CHECK(close(a.slice(1, 0, 7), b.slice(1, 0, 7), Tolerance::fp32));
@@ -111,7 +111,7 @@ TEST_CASE("decoder: scale_embedding multiplies embeddings by sqrt(dim)", "[unit]
   config.scale_embedding = true;
   const auto scaled = small_decoder(config);
   plain->named_parameters()["embedding.weight"].detach().mul_(4.0);  // dim is 16
-  CHECK(close(scaled->forward(input_of(decoder_ids(1, 5))), plain->forward(input_of(decoder_ids(1, 5))),
+  CHECK(close(scaled->forward(input_of(some_ids(1, 5))), plain->forward(input_of(some_ids(1, 5))),
               Tolerance::fp32));
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("decoder: embedding_norm makes the blocks blind to the scale of embedd
   Decoder::Config config = small_config("none");
   config.embedding_norm = true;
   const auto model = small_decoder(config);
-  const Tensor ids = decoder_ids(1, 5), before = model->forward(input_of(ids));
+  const Tensor ids = some_ids(1, 5), before = model->forward(input_of(ids));
   model->named_parameters()["embedding.weight"].detach().mul_(4.0);
   CHECK(close(model->forward(input_of(ids)), before, Tolerance{1e-3, 1e-3}));  // but for eps
 }
@@ -129,7 +129,7 @@ TEST_CASE("decoder: cached decoding in chunks equals the whole sequence at once"
   for (const char* kind : {"rope", "learned", "alibi", "sinusoidal", "none"}) {
     const auto model = small_decoder(small_config(kind));
     model->eval();
-    const Tensor ids = decoder_ids(2, 11);
+    const Tensor ids = some_ids(2, 11);
     const auto cache = model->make_cache();
     std::vector<Tensor> parts;
     for (const auto& [from, to] : {std::pair{0, 5}, {5, 6}, {6, 7}, {7, 11}})
@@ -146,7 +146,7 @@ TEST_CASE("decoder: dropout and stochastic depth act in training alone, and by t
   config.drop_path = 0.3;
   config.attention.dropout = 0.1;
   const auto model = small_decoder(config);
-  const Tensor ids = decoder_ids(4, 9);
+  const Tensor ids = some_ids(4, 9);
   const auto run = [&](int64_t step) { return loss_of(*model, ids, {.seed = 1, .step = step}).detach(); };
   CHECK(same_bytes(run(1), run(1)));
   CHECK_FALSE(same_bytes(run(1), run(2)));
@@ -167,7 +167,7 @@ TEST_CASE("decoder: gradients agree with fp64 differences along random direction
     config.dropout = 0.1;
     const auto model = small_decoder(config);
     model->to(at::kDouble);
-    const Tensor ids = decoder_ids(2, 7);
+    const Tensor ids = some_ids(2, 7);
     const Draw draw{.seed = 2};
     loss_of(*model, ids, draw).backward();
     uint64_t key = 50;
@@ -195,7 +195,7 @@ TEST_CASE("decoder: bf16 autocast stays close to fp32, in loss and gradients", "
     Decoder::Config config = small_config(kind);
     config.init.std = 0.05;
     const auto model = small_decoder(config);
-    const Tensor ids = decoder_ids(4, 12);
+    const Tensor ids = some_ids(4, 12);
     loss_of(*model, ids).backward();
     const Tensor weight = model->named_parameters()["decoder.blocks.0.feed_forward.up.weight"],
                  plain = weight.grad().clone();
@@ -216,7 +216,7 @@ TEST_CASE("decoder: bf16 autocast stays close to fp32, in loss and gradients", "
 
 TEST_CASE("decoder: ids outside the vocabulary are refused with their place", "[unit]") {
   const auto model = small_decoder(small_config());
-  const Tensor ids = decoder_ids(2, 5);
+  const Tensor ids = some_ids(2, 5);
   ids[1][3] = kSmallVocabulary;
   CHECK_THROWS_AS(model->forward(input_of(ids)), DataError);
   CHECK_THROWS_WITH(model->forward(input_of(ids)),
@@ -226,13 +226,13 @@ TEST_CASE("decoder: ids outside the vocabulary are refused with their place", "[
 TEST_CASE("decoder: a sequence past a learned table is refused, also token by token", "[unit]") {
   const at::NoGradGuard no_grad;
   const auto model = small_decoder(small_config("learned"));
-  CHECK_THROWS_AS(model->forward(input_of(decoder_ids(1, kSmallLength + 1))), ConfigError);
+  CHECK_THROWS_AS(model->forward(input_of(some_ids(1, kSmallLength + 1))), ConfigError);
   const auto cache = model->make_cache();
-  model->forward(input_of(decoder_ids(1, kSmallLength)), cache.get());
+  model->forward(input_of(some_ids(1, kSmallLength)), cache.get());
   CHECK_THROWS_WITH(
-      model->forward({.ids = decoder_ids(1, 1), .at = consecutive(kSmallLength, 1, at::kCPU)}, cache.get()),
+      model->forward({.ids = some_ids(1, 1), .at = consecutive(kSmallLength, 1, at::kCPU)}, cache.get()),
       Catch::Contains("13 tokens"));
-  CHECK_NOTHROW(small_decoder(small_config("rope"))->forward(input_of(decoder_ids(1, 3 * kSmallLength))));
+  CHECK_NOTHROW(small_decoder(small_config("rope"))->forward(input_of(some_ids(1, 3 * kSmallLength))));
 }
 
 TEST_CASE("decoder: max_length left open is the length of training", "[unit]") {
@@ -258,7 +258,7 @@ TEST_CASE("decoder: a probe sees every block's output and the weights it wants",
   config.attention.kernel = Choice<AttentionKernel>("eager");
   const auto model = small_decoder(config);
   Watch watch;
-  ModelInput in = input_of(decoder_ids(2, 6));
+  ModelInput in = input_of(some_ids(2, 6));
   in.probe = &watch;
   model->forward(in);
   CHECK(watch.blocks == std::vector<int64_t>{0, 1, 2});

@@ -112,7 +112,7 @@ TEST_CASE("stack: a window of one token lets each token see itself alone", "[uni
   Decoder::Config config = small_config("none");
   config.attention.window = {1};
   const auto model = small_decoder(config);
-  const Tensor ids = stack_ids(1, 6), other = ids.clone();
+  const Tensor ids = some_ids(1, 6), other = ids.clone();
   other[0][0] = (ids[0][0] + 1).remainder(kSmallVocabulary);
   CHECK(close(model->forward(input_of(ids)).slice(1, 1), model->forward(input_of(other)).slice(1, 1), Tolerance::fp32));
 }
@@ -161,7 +161,7 @@ TEST_CASE("stack: a head width of its own frees the heads from dividing dim", "[
   config.attention.head_dim = 6;
   const auto model = small_decoder(config);
   CHECK(model->named_parameters()["decoder.blocks.0.attention.q.weight"].sizes() == at::IntArrayRef({24, 18}));
-  CHECK(model->forward(input_of(stack_ids(1, 4))).size(2) == 18);
+  CHECK(model->forward(input_of(some_ids(1, 4))).size(2) == 18);
 }
 
 TEST_CASE("stack: a kernel that can never serve an encoding is refused at the encoding's line", "[unit]") {
