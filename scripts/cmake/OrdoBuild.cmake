@@ -122,13 +122,15 @@ function(ordo_program)
   set_target_properties(ordo PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
 endfunction()
 
+# At file level: inside a function it would be forgotten when the function returns.
+enable_testing()
+
 # One test binary a folder of tests/; ctest gives each case its own entry and one thread.
 function(ordo_tests)
   if(NOT ORDO_TESTS)
     return()
   endif()
   find_package(Catch2 REQUIRED)
-  enable_testing()
   include(OrdoCatch)
   file(GLOB support CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/support/*.cpp")
   add_library(ordo_test_support STATIC ${support})
