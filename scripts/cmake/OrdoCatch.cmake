@@ -26,7 +26,7 @@ function(ordo_test_binary folder)
     file(READ "${file}" text)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
     foreach(kind ${ORDO_TEST_KINDS})
-      if(text MATCHES "\\[${kind}\\]")
+      if(text MATCHES "[,\n] *\"[^\"\n]*\\[${kind}\\]")
         set(name "${folder}/${unit}:${kind}")
         add_test(NAME "${name}" COMMAND ${binary} --filenames-as-tags --warn NoTests "[#${unit}][${kind}]")
         set_tests_properties("${name}" PROPERTIES LABELS "${kind}" TIMEOUT 600
