@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by quickstart.sh, test.sh and .ci/run: what a bare Debian 12 or Ubuntu needs to build Ordo. Each function does only what is missing.
+# Sourced by quickstart.sh, test.sh and .ci/run: what a bare Debian 12 or Ubuntu 24.04 needs to build Ordo. Each function does only what is missing.
 # Nothing outside the repository is changed except system packages.
 
 ORDO_ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -95,9 +95,18 @@ build_jobs() {
   echo $((cores < memory ? cores : memory))
 }
 
+need_cmake() {
+  local version
+  version="$(cmake --version 2>/dev/null | awk 'NR == 1 {print $3}')"
+  [ -n "$version" ] || give_up "cmake is not installed; Ordo needs CMake 3.25 or newer"
+  printf '3.25\n%s\n' "$version" | sort -VC ||
+    give_up "CMake $version is too old: Ordo needs 3.25 or newer, as in Debian 12 and Ubuntu 24.04 (or from https://cmake.org/download)"
+}
+
 set_up() {
   cd "$ORDO_ROOT" || exit 1
   need_packages "${ORDO_PACKAGES[@]}"
+  need_cmake
   need_libtorch
 }
 
