@@ -39,10 +39,20 @@ TEST_CASE("scaler: state in the middle of a window goes through text", "[unit]")
   CHECK(two.scale() == 16.0);
 }
 
-TEST_CASE("scaler: falling below the floor stops with what to do", "[unit]") {
+TEST_CASE("scaler: a window that a resume made shorter ends at once", "[unit]") {
+  LossScaler one({.initial = 8.0, .window = 9}, true), two({.initial = 8.0, .window = 2}, true);
+  for (int i = 0; i < 5; ++i) one.update(false);
+  two.restore(one.state());
+  two.update(false);
+  CHECK(two.scale() == 16.0);
+}
+
+TEST_CASE("scaler: falling below the floor stops with what overflowed and what to do", "[unit]") {
   LossScaler scaler({.initial = 2.0, .floor = 1.0}, true);
   scaler.update(true);
-  CHECK(contains(thrown<NumericError>([&] { scaler.update(true); }), "train.precision: bf16"));
+  const std::string why = thrown<NumericError>([&] { scaler.update(true, "the gradient of x is not finite"); });
+  CHECK(contains(why, "the gradient of x is not finite"));
+  CHECK(contains(why, "train.precision: bf16"));
 }
 
 TEST_CASE("scaler: the scale never grows to infinity", "[unit]") {

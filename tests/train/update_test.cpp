@@ -207,8 +207,9 @@ TEST_CASE("non-finite: a gradient is named by its parameter", "[unit]") {
   CHECK(contains(thrown<NumericError>([&] { trainer.step(); }), "the gradient of " + name + " is not finite"));
 }
 
-TEST_CASE("non-finite: weights that were bad before are named as such", "[unit]") {
-  const RunConfig config = sample_config();
+TEST_CASE("non-finite: weights that were bad before are named as such, and are no overflow of fp16", "[unit]") {
+  const std::string precision = GENERATE("fp32", "fp16");
+  const RunConfig config = sample_config({"train.precision=" + precision});
   TrainerParts parts = sample_parts(config);
   const at::NoGradGuard no_grad;
   parts.model->named_parameters()["decoder.norm.weight"].fill_(std::nan(""));

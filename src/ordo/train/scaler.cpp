@@ -21,18 +21,18 @@ void fields(Fields& f, ScalerConfig& c) {
 LossScaler::LossScaler(const ScalerConfig& config, bool enabled)
     : config_(config), enabled_(enabled), scale_(config.initial) {}
 
-void LossScaler::update(bool overflowed) {
+void LossScaler::update(bool overflowed, std::string_view what) {
   if (!enabled_) return;
   if (overflowed) {
     const double lower = scale_ * config_.backoff;
     require<NumericError>(lower >= config_.floor,
-                          "gradients are still not finite at a loss scale of {}, and train.scaler.floor is {}: the "
+                          "gradients are still not finite at a loss scale of {}, and train.scaler.floor is {}{}{}: the "
                           "model itself overflows "
                           "fp16. Lower train.optimizer.lr, set train.clip, or use train.precision: bf16",
-                          number_text(scale_), number_text(config_.floor));
+                          number_text(scale_), number_text(config_.floor), what.empty() ? "" : "; ", what);
     scale_ = lower;
     good_steps_ = 0;
-  } else if (++good_steps_ == config_.window) {
+  } else if (++good_steps_ >= config_.window) {  // a resume may have made the window shorter
     const double higher = scale_ * config_.growth;
     if (higher <= std::numeric_limits<float>::max()) scale_ = higher;
     good_steps_ = 0;

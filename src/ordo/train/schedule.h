@@ -46,7 +46,8 @@ class LossScaler {
   LossScaler(const ScalerConfig& config, bool enabled);
   double scale() const { return enabled_ ? scale_ : 1.0; }
   bool enabled() const { return enabled_; }
-  void update(bool overflowed);  // throws NumericError when the scale would fall below its floor
+  // Throws NumericError when the scale would fall below its floor; `what` overflowed, in words, is part of its message.
+  void update(bool overflowed, std::string_view what = {});
   Json state() const;
   void restore(const Json& state);
 

@@ -89,12 +89,18 @@ UpdateReport Updater::update(const Task& task, Model& model, const std::vector<B
   report.loss = total_of(losses);
   const bool overflow = unscale() || !std::isfinite(report.loss);
   report.grad_norm = gradient_norm();
-  report.overflowed = scaler_.enabled() && overflow;
-  if (!report.overflowed && !(std::isfinite(report.loss) && std::isfinite(report.grad_norm)))
-    report.nonfinite = what_is_nonfinite(batches, losses);
-  if (!report.overflowed && report.nonfinite.empty()) move(report);
+  std::string what;
+  if (overflow || !std::isfinite(report.grad_norm)) {
+    const auto weights = bad_weights();
+    // No scale mends weights that are not finite, so with them it is no overflow.
+    report.overflowed = scaler_.enabled() && overflow && !weights;
+    what = weights ? *weights : what_is_nonfinite(batches, losses);
+    if (!report.overflowed) report.nonfinite = what;
+  } else {
+    move(report);
+  }
   clear_gradients();
-  if (report.nonfinite.empty()) scaler_.update(report.overflowed);
+  if (report.nonfinite.empty()) scaler_.update(report.overflowed, what);
   return report;
 }
 
@@ -136,14 +142,18 @@ double Updater::gradient_norm() const {
   return global_norm(gradients);
 }
 
+std::optional<std::string> Updater::bad_weights() const {
+  NamedTensors weights;
+  for (const auto& p : parameters_) weights.emplace_back(p.name, p.value.detach());
+  const auto bad = first_nonfinite(weights);
+  if (!bad) return std::nullopt;
+  return fmt::format("the weights {} were not finite before this step", *bad);
+}
+
 std::string Updater::what_is_nonfinite(const std::vector<Batch>& batches, const std::vector<Tensor>& losses) const {
-  NamedTensors weights, gradients;
-  for (const auto& p : parameters_) {
-    weights.emplace_back(p.name, p.value.detach());
+  NamedTensors gradients;
+  for (const auto& p : parameters_)
     if (p.value.grad().defined()) gradients.emplace_back(p.name, p.value.grad());
-  }
-  if (const auto bad = first_nonfinite(weights))
-    return fmt::format("the weights {} were not finite before this step", *bad);
   for (size_t i = 0; i < losses.size(); ++i) {
     const double loss = losses[i].item<double>();
     if (!std::isfinite(loss))

@@ -46,6 +46,8 @@ class Updater {
  private:
   bool unscale() const;  // true: an overflow
   double gradient_norm() const;
+  std::optional<std::string> bad_weights() const;
+  // Of losses and gradients.
   std::string what_is_nonfinite(const std::vector<Batch>& batches, const std::vector<Tensor>& losses) const;
   void move(UpdateReport& report);
   void clear_gradients() const;
