@@ -46,6 +46,7 @@ TEST_CASE("drift: what changed is classed key by key", "[unit]") {
       {"model.feed_forward.activation=relu", "model.feed_forward.activation", Drift::needs_force},
       {"model.dim=32", "model.dim", Drift::refused},
       {"model.layers=3", "model.layers", Drift::refused},
+      {"task.vocab_size=300", "task.vocab_size", Drift::refused},
       {"task.tokenizer=char", "task.tokenizer", Drift::refused},
       {"train.optimizer={kind: lion, lr: 1e-2}", "train.optimizer.kind", Drift::refused},
   };

@@ -252,6 +252,20 @@ TEST_CASE("optimisers: a state saved and restored goes on to the bit, and leaves
   }
 }
 
+TEST_CASE("sgd: a resume may take momentum up or give it up, and an old push does not come back", "[unit]") {
+  Sample sample;
+  const auto pushed = optimizer_from("{kind: sgd, momentum: 0.9}", sample.parameters);
+  sample.gradients(1);
+  pushed->update({.lr = 0.01});
+  const auto plain = optimizer_from("{kind: sgd, momentum: 0}", sample.parameters);
+  plain->restore(copies_of(pushed->state()));
+  sample.gradients(2);
+  plain->update({.lr = 0.01});
+  REQUIRE(plain->state().size() == 2);
+  for (const auto& [name, buffer] : plain->state()) CHECK(buffer.abs().max().item<double>() == 0.0);
+  CHECK_NOTHROW(pushed->restore(copies_of(plain->state())));
+}
+
 TEST_CASE("optimisers: the state of another one is refused", "[unit]") {
   Sample sample;
   const auto adamw = optimizers().build("adamw", {sample.parameters});

@@ -24,6 +24,7 @@ constexpr DriftRule kDriftRules[] = {
     {"task", Drift::needs_force, kOrder},
     {"task.data", Drift::allowed, "the training data itself is compared by its fingerprint"},
     {"task.kind", Drift::refused, "the model was trained for another task"},
+    {"task.vocab_size", Drift::refused, kShape},
     {"task.tokenizer", Drift::refused, "token ids would mean something else"},
     {"model", Drift::refused, kShape},
     {"model.dropout", Drift::allowed, kOnward},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ordo/train/sgd.h"
 
+#include <ATen/ops/_foreach_zero.h>
 #include <ATen/ops/_fused_sgd.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -20,11 +21,12 @@ Sgd::Sgd(const Config& config, const OptimizerFacts& facts) : config_(config), p
   require<ConfigError>(
       !config.nesterov || config.momentum > 0.0,
       "train.optimizer (sgd): nesterov is true but momentum is 0; give momentum, as in 0.9, or drop nesterov");
-  if (config.momentum > 0.0)
-    for (const auto& p : parameters_) momentum_.push_back(at::zeros_like(p.value.detach()));
+  for (const auto& p : parameters_) momentum_.push_back(at::zeros_like(p.value.detach()));
 }
 
 void Sgd::update(const UpdateOptions& options) {
+  // What a run with momentum left behind must not push one that takes it up again.
+  if (config_.momentum == 0.0 && !momentum_.empty()) at::_foreach_zero_(momentum_);
   update_group(true, options);
   update_group(false, options);
 }
@@ -36,7 +38,7 @@ void Sgd::update_group(bool decaying, const UpdateOptions& options) {
     if (!p.value.grad().defined() || decays(p.role, config_.decay) != decaying) continue;
     values.push_back(p.value.detach());
     gradients.push_back(p.value.grad());
-    if (!momentum_.empty()) momentum.push_back(momentum_[i]);
+    if (config_.momentum > 0.0) momentum.push_back(momentum_[i]);
   }
   if (values.empty()) return;
   // The buffers start at zero, so the first step needs no case of its own.

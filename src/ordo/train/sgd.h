@@ -17,13 +17,14 @@ class Sgd final : public Optimizer {
   Sgd(const Config& config, const OptimizerFacts& facts);
   void update(const UpdateOptions& options) override;
   double base_lr() const override { return config_.lr; }
-  NamedTensors state() const override;  // "<parameter>.momentum", none without momentum
+  // "<parameter>.momentum": zeros without momentum, so that a resume may take it up or give it up.
+  NamedTensors state() const override;
 
  private:
   void update_group(bool decaying, const UpdateOptions& options);
   Config config_;
   std::vector<Parameter> parameters_;
-  std::vector<Tensor> momentum_;  // one a parameter; empty without momentum
+  std::vector<Tensor> momentum_;  // one a parameter
 };
 void fields(Fields& f, Sgd::Config& c);
 
