@@ -122,4 +122,24 @@ TEST_CASE(
   CHECK(records[4].find("validation/loss@128") != std::string::npos);
 }
 
+TEST_CASE("tensorboard: a run that starts again beside older events says that they do not count", "[unit]") {
+  const fs::path run = fs::temp_directory_path() / ("ordo-tensorboard-again-" + std::to_string(getpid()));
+  fs::create_directories(run);
+  const fs::path older = run / "events.out.tfevents.1.1";
+  const auto events_of_start = [&] {
+    TensorBoard(run).started({}, /*step=*/0, /*steps=*/9);
+    std::string bytes;
+    for (const auto& entry : fs::directory_iterator(run)) {
+      if (entry.path() == older) continue;
+      bytes = read_file(entry.path());
+      fs::remove(entry.path());
+    }
+    return records_of(bytes).size();
+  };
+  CHECK(events_of_start() == 1);
+  write_file(older, "");
+  CHECK(events_of_start() == 2);
+  fs::remove_all(run);
+}
+
 }  // namespace ordo::test

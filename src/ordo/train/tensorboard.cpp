@@ -86,6 +86,14 @@ std::string little_endian(T value) {
 // TensorFlow stores checksums rotated and shifted, since the checksum of a text that holds its own checksum is weak.
 uint32_t masked_crc(std::string_view bytes) { return std::rotr(crc32c(bytes), 15) + 0xA282EAD8U; }
 
+constexpr std::string_view kEventFile = "events.out.tfevents.";
+
+bool has_other_events(const fs::path& own) {
+  for (const auto& entry : fs::directory_iterator(own.parent_path()))
+    if (entry.path() != own && entry.path().filename().string().starts_with(kEventFile)) return true;
+  return false;
+}
+
 double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
@@ -118,7 +126,7 @@ std::string scalar_event(double wall_time, int64_t step, std::span<const EventSc
 }
 
 TensorBoard::TensorBoard(const fs::path& run)
-    : file_(run / fmt::format("events.out.tfevents.{}.{}", static_cast<int64_t>(wall_seconds()), getpid())) {}
+    : file_(run / fmt::format("{}{}.{}", kEventFile, static_cast<int64_t>(wall_seconds()), getpid())) {}
 
 void TensorBoard::started(const RunConfig& config, int64_t step, int64_t steps) {
   log_every_ = config.train.log_every;
@@ -126,8 +134,8 @@ void TensorBoard::started(const RunConfig& config, int64_t step, int64_t steps) 
   steps_ = steps;
   Message version, start, session;
   add(version.real64(field::kWallTime, wall_seconds()).text(field::kFileVersion, "brain.Event:2").bytes());
-  if (step == 0) return;
-  // After a resume: what an earlier file has past this step does not count.
+  if (step == 0 && !has_other_events(file_)) return;
+  // After a resume, or a restart without a checkpoint: what an earlier file has past this step does not count.
   session.number(field::kStatus, kSessionStart);
   add(start.real64(field::kWallTime, wall_seconds())
           .number(field::kStep, static_cast<uint64_t>(step) + 1)
