@@ -49,6 +49,13 @@ TEST_CASE("corpora: several files are several documents, in the order in which t
   CHECK(document_sizes(*tokens) == Ids{6, 3});
 }
 
+TEST_CASE("corpora: text and token files stand in the order in which they are named", "[unit]") {
+  const Scratch scratch;
+  const DataConfig config{.train = {scratch.write("a.bin", std::string("z\0y\0", 4)), scratch.write("a.txt", "abc"),
+                                    scratch.write("b.bin", std::string("x\0", 2))}};
+  CHECK(text_of(*byte_tokens(config, Split::train), *bytes()) == "zyabcx");
+}
+
 TEST_CASE("corpora: blank lines may part documents, and no character is lost", "[unit]") {
   const Scratch scratch;
   const std::string text = "\n\none\nmore\n\n\n\ntwo\n\nthree\n\n";
@@ -105,12 +112,6 @@ TEST_CASE("corpora: long texts are encoded in pieces without a seam", "[unit]") 
   Corpus corpus(config, 0);
   const auto tokenizer = tokenizers().build("char", {.text = [&] { return corpus.training_text(); }});
   CHECK(text_of(*corpus.tokens(Split::train, tokenizer.get(), tokenizer->vocab_size()), *tokenizer) == text);
-}
-
-TEST_CASE("corpora: token files and text may stand side by side", "[unit]") {
-  const Scratch scratch;
-  const DataConfig config{.train = {scratch.write("a.bin", std::string("z\0y\0", 4)), scratch.write("a.txt", "abc")}};
-  CHECK(text_of(*byte_tokens(config, Split::train), *bytes()) == "abczy");  // text first
 }
 
 TEST_CASE("corpora: text without a tokenizer says what to set", "[unit]") {

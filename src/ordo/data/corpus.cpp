@@ -111,44 +111,45 @@ bool Corpus::has_text() const {
   return false;
 }
 
-std::vector<Corpus::Text> Corpus::texts(Split split) const {
-  std::vector<Text> found;
+std::vector<Corpus::File> Corpus::read(Split split) const {
+  std::vector<File> found;
   if (config_.generate) {
     const auto source = text_sources().build(*config_.generate, {.seed = seed_});
     found.push_back({fmt::format("generated {} text ({})", split_name(split), source->kind()), source->text(split)});
     return found;
   }
   for (const auto& path : expand_paths(files(split)))
-    if (!is_token_file(path)) found.push_back({path.string(), read_text(path)});
+    found.push_back(is_token_file(path) ? File{.path = path, .is_ids = true}
+                                        : File{.path = path, .text = read_text(path)});
   return found;
 }
 
 std::string Corpus::training_text() {
-  if (training_texts_.empty()) training_texts_ = texts(Split::train);
+  if (training_files_.empty()) training_files_ = read(Split::train);
   std::string all;
-  for (const auto& [name, text] : training_texts_) all += text;
+  for (const auto& file : training_files_) all += file.text;
   return all;
 }
 
 TokenSequence Corpus::encode(Split split, const Tokenizer* tokenizer, int64_t vocab_size) {
   TokenSequence sequence;
-  std::vector<Text> texts_here =
-      split == Split::train && !training_texts_.empty() ? std::move(training_texts_) : texts(split);
-  training_texts_.clear();
-  for (const auto& [name, text] : texts_here) {
-    require<ConfigError>(tokenizer != nullptr,
-                         "{} is text, and no tokenizer is given: set `task.tokenizer` (char or byte)", name);
-    try {
-      add_text(sequence, fs::path(name).filename().string(), text, config_.documents, *tokenizer);
-    } catch (const DataError& error) {
-      throw DataError(name + ": " + error.what());
+  const std::vector<File> files_here =
+      split == Split::train && !training_files_.empty() ? std::move(training_files_) : read(split);
+  training_files_.clear();
+  for (const auto& file : files_here) {
+    if (file.is_ids) {
+      const auto store = TokenStore::map(file.path, config_.token_type, vocab_size);
+      sequence.add(store, 0, store->size());
+      continue;
     }
-  }
-  if (config_.generate) return sequence;
-  for (const auto& path : expand_paths(files(split))) {
-    if (!is_token_file(path)) continue;
-    const auto store = TokenStore::map(path, config_.token_type, vocab_size);
-    sequence.add(store, 0, store->size());
+    require<ConfigError>(tokenizer != nullptr,
+                         "{} is text, and no tokenizer is given: set `task.tokenizer` (char or byte)",
+                         file.path.string());
+    try {
+      add_text(sequence, file.path.filename().string(), file.text, config_.documents, *tokenizer);
+    } catch (const DataError& error) {
+      throw DataError(file.path.string() + ": " + error.what());
+    }
   }
   return sequence;
 }

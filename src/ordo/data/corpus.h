@@ -43,16 +43,18 @@ class Corpus {
   std::shared_ptr<const TokenSequence> tokens(Split split, const Tokenizer* tokenizer, int64_t vocab_size);
 
  private:
-  struct Text {
-    std::string name, text;
+  struct File {
+    fs::path path;  // of made text: what it is
+    std::string text;
+    bool is_ids = false;  // a token file: mapped when it is encoded, no text
   };
   const std::vector<fs::path>& files(Split split) const;
-  std::vector<Text> texts(Split split) const;
+  std::vector<File> read(Split split) const;  // in the order given
   TokenSequence encode(Split split, const Tokenizer* tokenizer, int64_t vocab_size);
   void cut_validation(const TokenSequence& all);
   DataConfig config_;
   uint64_t seed_;
-  std::vector<Text> training_texts_;  // between training_text() and the encoding of the training split
+  std::vector<File> training_files_;  // between training_text() and the encoding of the training split
   std::array<std::shared_ptr<const TokenSequence>, 3> tokens_;  // by Split
 };
 
