@@ -28,6 +28,7 @@ TEST_CASE("run config: keys that cannot hold together are named with both values
   CHECK(contains(complaint({"train.on_nonfinite=rollback"}), "checkpoint.every is 0"));
   CHECK(contains(complaint({"evaluate.stride=17"}), "evaluate.stride (17)"));
   CHECK(contains(complaint({"device=gpu"}), "expected auto, cpu, cuda or cuda:N, found 'gpu'"));
+  CHECK(contains(complaint({"task.data.validation_fraction=0.1"}), "sample.yaml:7:"));  // where task.data is
   CHECK(contains(complaint({"name=a/b"}), "must not"));
   CHECK(contains(complaint({"model.attention.heads=3"}), "model.attention.heads"));
 }

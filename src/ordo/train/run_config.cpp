@@ -6,6 +6,7 @@
 
 #include "ordo/core/text.h"
 #include "ordo/models/decoder.h"
+#include "ordo/tasks/language_modeling.h"
 #include "ordo/train/judge.h"
 
 namespace ordo {
@@ -126,6 +127,9 @@ void check(const RunConfig& c, Problems& problems) {
     problems.add("train.on_nonfinite",
                  "train.on_nonfinite: rollback goes back to the last checkpoint, but checkpoint.every is 0 (only at "
                  "the end): give checkpoint.every");
+  if (c.task.kind == LanguageModeling::kKind && c.task.config)
+    for (auto& text : contradictions(c.task.as<LanguageModeling::Config>().data, "task.data"))
+      problems.add_text("task.data", std::move(text));
   if (c.model.kind == Decoder::kKind && c.model.config) check(c.model.as<Decoder::Config>(), "model", problems);
 }
 
