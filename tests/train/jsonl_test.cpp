@@ -57,8 +57,9 @@ TEST_CASE("metrics.jsonl: the fields of train and eval lines, on the log's horiz
   CHECK(all[5]["refused"] == "too long");
 }
 
-TEST_CASE("metrics.jsonl: a resume drops later lines and one that was cut short, and keeps the rest byte for byte",
-          "[unit]") {
+TEST_CASE(
+    "metrics.jsonl: a resume drops later lines, evaluations to be made again and one that was cut short, byte for byte",
+    "[unit]") {
   const TemporaryFolder folder("trim");
   const fs::path file = folder.path() / kMetricsFile;
   const std::string good = "{\"kind\":\"train\",\"step\":1}\n{\"kind\":\"eval\",\"step\":2}\n";
@@ -69,6 +70,8 @@ TEST_CASE("metrics.jsonl: a resume drops later lines and one that was cut short,
   trim_metrics(file, 2);
   CHECK(read_file(file) == good + "{\"kind\":\"train\",\"step\":2}\n");
   CHECK_NOTHROW(trim_metrics(folder.path() / "absent.jsonl", 2));
+  trim_metrics(file, 2, /*evaluated=*/1);
+  CHECK(read_file(file) == "{\"kind\":\"train\",\"step\":1}\n{\"kind\":\"train\",\"step\":2}\n");
 }
 
 }  // namespace ordo::test

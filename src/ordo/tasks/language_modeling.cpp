@@ -85,7 +85,10 @@ Evaluation LanguageModeling::evaluate(Model& model, const StreamOptions& options
   whole.training = false;
   const auto stream = open(whole);
   TokenScores scores(tokenizer());
-  while (const auto batch = stream->next()) scores.add(model, *batch);
+  while (const auto batch = stream->next()) {
+    if (options.stop != nullptr && options.stop->load()) return {};
+    scores.add(model, *batch);
+  }
   require<DataError>(scores.tokens() > 0.0,
                      "the {} split has no token to judge: each of its documents is a single token",
                      split_name(options.split));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data, loss and metrics of one kind of problem.
 #pragma once
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
@@ -34,6 +35,7 @@ struct StreamOptions {
   // tokens before it.
   int64_t stride = 0;
   Ranks ranks = {};
+  const std::atomic<bool>* stop = nullptr;  // once it is set, an evaluation may return early: its metrics are not used
 };
 
 struct Evaluation {

@@ -51,8 +51,10 @@ std::vector<EvalReport> evaluate_lengths(const Task& task, Model& model, const E
                                                 .length = length,
                                                 .seed = options.seed,
                                                 .training = false,
-                                                .stride = options.stride});
+                                                .stride = options.stride,
+                                                .stop = options.stop});
     }
+    if (options.stop != nullptr && options.stop->load()) return {};
     reports.push_back(std::move(report));
   }
   return reports;

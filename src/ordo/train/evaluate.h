@@ -2,6 +2,7 @@
 // A model's metrics over a whole split, at one length or several: the same numbers during training and from `ordo
 // eval`.
 #pragma once
+#include <atomic>
 #include <vector>
 
 #include "ordo/train/trainer.h"
@@ -14,11 +15,12 @@ struct EvaluateOptions {
   int64_t stride = 0, batch_size = 1;
   Precision precision = Precision::fp32;
   uint64_t seed = 0;
+  const std::atomic<bool>* stop = nullptr;  // once it is set, the evaluation is given up
 };
 EvaluateOptions evaluate_options(const RunConfig& config, Split split);
 
 // In eval mode and without gradients; the model's mode is put back. A length that the model refuses is reported as
-// such. `step` is left 0.
+// such. `step` is left 0. Empty when the stop was asked for before the end.
 std::vector<EvalReport> evaluate_lengths(const Task& task, Model& model, const EvaluateOptions& options);
 
 }  // namespace ordo

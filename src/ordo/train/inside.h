@@ -20,14 +20,16 @@ struct Trainer::Inside {
   RunReport run();
   CheckpointContent content() const;
   void restore(const CheckpointContent& from, std::string_view what);
-  std::vector<EvalReport> evaluate(Split split);
+  std::vector<EvalReport> evaluate(Split split, const std::atomic<bool>* stop = nullptr);  // none: it was stopped
 
   std::vector<Batch> next_batches();
   void settle(const UpdateReport& update);
   void roll_back(const std::string& why);
   void load_weights(const CheckpointContent& from);
   void require_same_data(const TrainState& saved) const;
-  void evaluate_now();
+  void keep_verdicts_of_same_metrics(TrainState& saved) const;
+  void tell_missing_splits() const;
+  bool evaluate_now();  // false: a stop cut it short, and the step still counts as not evaluated
   bool due(int64_t every) const { return every > 0 && state.step % every == 0; }
   bool stop_asked() const { return parts.stop != nullptr && parts.stop->load(); }
   void save_now();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ordo/train/jsonl.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "ordo/core/files.h"
@@ -9,15 +10,16 @@
 namespace ordo {
 
 namespace {
-// The step of a line, or nothing when it is no whole JSON object with one.
-std::optional<int64_t> step_of_line(std::string_view line) {
+// Whether a line is a whole JSON object of a step that is not later than those given.
+bool is_from_before(std::string_view line, int64_t step, int64_t evaluated) {
   const Json j = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (!j.is_object() || !j.contains("step") || !j["step"].is_number_integer()) return std::nullopt;
-  return j["step"].get<int64_t>();
+  if (!j.is_object() || !j.contains("step") || !j["step"].is_number_integer()) return false;
+  const bool evaluation = j.contains("kind") && j["kind"] == "eval";
+  return j["step"].get<int64_t>() <= (evaluation ? std::min(step, evaluated) : step);
 }
 }  // namespace
 
-void trim_metrics(const fs::path& file, int64_t step) {
+void trim_metrics(const fs::path& file, int64_t step, int64_t evaluated) {
   if (!fs::exists(file)) return;
   const std::string text = read_file(file);
   std::string kept;
@@ -25,7 +27,7 @@ void trim_metrics(const fs::path& file, int64_t step) {
     const size_t end = text.find('\n', begin);
     if (end == std::string::npos) break;  // cut short
     const std::string_view line = std::string_view(text).substr(begin, end - begin);
-    if (const auto at = step_of_line(line); at && *at <= step) kept.append(line).push_back('\n');
+    if (is_from_before(line, step, evaluated)) kept.append(line).push_back('\n');
     begin = end + 1;
   }
   if (kept.size() != text.size()) write_file(file, kept);

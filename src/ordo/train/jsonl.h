@@ -5,6 +5,8 @@
 // Train lines come every train.log_every steps, at the last step and at every skipped one. A length that the model
 // refuses has "metrics":null and "refused":"why". Within a kind, split and length, steps strictly increase.
 #pragma once
+#include <limits>
+
 #include "ordo/train/pace.h"
 #include "ordo/train/trainer.h"
 
@@ -12,8 +14,9 @@ namespace ordo {
 
 inline constexpr std::string_view kMetricsFile = "metrics.jsonl";
 
-// Drops the lines of later steps, and a line that a crash cut short: what follows a resume then strictly increases.
-void trim_metrics(const fs::path& file, int64_t step);
+// Drops the lines of later steps than `step`, evaluations later than `evaluated` (they are made again), and a line that
+// a crash cut short: what follows a resume then strictly increases.
+void trim_metrics(const fs::path& file, int64_t step, int64_t evaluated = std::numeric_limits<int64_t>::max());
 
 class JsonLines final : public Observer {
  public:

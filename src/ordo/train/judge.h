@@ -34,14 +34,20 @@ struct TrainState;
 class Judge {
  public:
   explicit Judge(const RunConfig& config);
-  std::set<Split> splits() const;                     // that are to be evaluated: validation, and those of the metrics
-  void judge(EvalReport& report, TrainState& state);  // marks the report when it is the best so far
+  // Throws ConfigError when a metric is of a split that the task does not have: it would never be judged. The default
+  // of checkpoint.best asks for nothing.
+  void require_splits(const Task& task) const;
+  std::set<Split> splits() const;  // that are to be evaluated: validation, and those of the metrics
+  // Marks the report when it is the best so far. Throws ConfigError, with the names there are, for a metric that the
+  // evaluation does not have.
+  void judge(EvalReport& report, TrainState& state);
   bool no_longer_improves(const TrainState& state) const;
   bool new_best() const { return new_best_; }  // since it was last taken
   bool take_new_best() { return std::exchange(new_best_, false); }
 
  private:
   std::optional<MetricChoice> best_by_, early_by_;
+  bool best_given_ = false;  // checkpoint.best is not the default
   int64_t patience_ = 0;
   double min_delta_ = 0.0;
   bool new_best_ = false;

@@ -25,9 +25,27 @@ Saver::~Saver() { settle(); }
 
 void Saver::save(int64_t step, CheckpointContent content, bool best) {
   settle();
-  pending_ = std::async(std::launch::async, [run = run_, step, content = std::move(content), best, keep = keep_] {
-    return save_in_order(run, step, content, best, keep);
+  if (best)
+    lost_best_.reset();
+  else
+    retry_lost_best();
+  job_ = std::make_shared<const Job>(Job{step, std::move(content), best});
+  pending_ = std::async(std::launch::async, [run = run_, job = job_, keep = keep_] {
+    return save_in_order(run, job->step, job->content, job->best, keep);
   });
+}
+
+// `last` stays where it is: a later checkpoint may have been written in between.
+void Saver::retry_lost_best() {
+  if (!lost_best_) return;
+  try {
+    const fs::path folder = write_checkpoint(run_, lost_best_->step, lost_best_->content);
+    point(run_, "best", lost_best_->step);
+    written_.push_back(folder);
+    lost_best_.reset();
+  } catch (const std::exception& e) {
+    log::warn("the best checkpoint was not saved, to be tried again with the next: {}", e.what());
+  }
 }
 
 std::vector<fs::path> Saver::written() {
@@ -42,9 +60,11 @@ std::vector<fs::path> Saver::finish() {
 
 void Saver::settle() {
   if (!pending_.valid()) return;
+  const auto job = std::exchange(job_, nullptr);
   try {
     written_.push_back(pending_.get());
   } catch (const std::exception& e) {
+    if (job->best) lost_best_ = job;
     log::warn("a checkpoint was not saved, training goes on: {}", e.what());
   }
 }

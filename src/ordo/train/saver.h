@@ -2,6 +2,7 @@
 // Checkpoints written on a thread of their own while training goes on.
 #pragma once
 #include <future>
+#include <memory>
 #include <vector>
 
 #include "ordo/checkpoint/checkpoint.h"
@@ -19,16 +20,25 @@ class Saver {
   void save(int64_t step, CheckpointContent content,
             bool best);  // returns at once, unless the one before is still being written
   // What was written since the last call. A save that failed is one warning in the log: training goes on, older
-  // checkpoints are intact.
+  // checkpoints are intact. If it was of the best, it is kept in memory and written before the next save, unless that
+  // is better still.
   std::vector<fs::path> written();
   // The same once the last save is done; throws its CheckpointError if it failed.
   std::vector<fs::path> finish();
 
  private:
-  void settle();  // waits for the save under way
+  struct Job {
+    int64_t step;
+    CheckpointContent content;
+    bool best;
+  };
+  void settle();           // waits for the save under way
+  void retry_lost_best();  // waits, too
   fs::path run_;
   int64_t keep_;
   std::future<fs::path> pending_;
+  std::shared_ptr<const Job> job_;        // the one under way
+  std::shared_ptr<const Job> lost_best_;  // its save failed
   std::vector<fs::path> written_;
 };
 

@@ -28,7 +28,8 @@ TrainState read_state(const Json& j) {
   s.skipped = j.at("skipped").get<int64_t>();
   s.evaluated = j.at("evaluated").get<int64_t>();
   s.best = number_or_none(j.at("best"));
-  s.best_step = j.at("best_step").get<int64_t>();
+  s.best_by = j.value("best_by", "");
+  s.early_by = j.value("early_by", "");
   s.early_best = number_or_none(j.at("early_best"));
   s.without_improvement = j.at("without_improvement").get<int64_t>();
   s.data_fingerprint = j.at("data_fingerprint").get<std::string>();
@@ -47,7 +48,8 @@ std::string state_text(const TrainState& s) {
                         {"skipped", s.skipped},
                         {"evaluated", s.evaluated},
                         {"best", optional_number(s.best)},
-                        {"best_step", s.best_step},
+                        {"best_by", s.best_by},
+                        {"early_by", s.early_by},
                         {"early_best", optional_number(s.early_best)},
                         {"without_improvement", s.without_improvement},
                         {"data_fingerprint", s.data_fingerprint},

@@ -74,9 +74,12 @@ Trainer::Inside::Inside(const RunConfig& run_config, TrainerParts trainer_parts)
       facts(schedule_facts(config, *parts.model, horizons)),
       updater(config, *parts.model, facts),
       judge(config) {
+  judge.require_splits(*parts.task);
   set_switches(config.train);
   parts.model->train();
   parts.model->recompute(recompute_flags(config, *parts.model));
+  state.best_by = config.checkpoint.best;
+  if (config.train.early_stop) state.early_by = config.train.early_stop->metric;
   state.data_fingerprint = hash_text(parts.task->fingerprint());
   if (const Tokenizer* tokenizer = parts.task->tokenizer())
     state.tokenizer_fingerprint = hash_text(tokenizer->fingerprint());
@@ -157,6 +160,13 @@ void Trainer::Inside::settle(const UpdateReport& update) {
 
 // ---- the loop ----
 
+void Trainer::Inside::tell_missing_splits() const {
+  for (const Split split : judge.splits())
+    if (!parts.task->has(split))
+      log::info("there is no {0} data, so evaluations pass it over: give task.data.{0} to have its metrics",
+                split_name(split));
+}
+
 RunReport Trainer::Inside::run() {
   const auto began = TrainClock::now();
   const int64_t evaluate_every = horizon_steps(config.evaluate.every, horizons);
@@ -167,6 +177,7 @@ RunReport Trainer::Inside::run() {
   }
   if (!parts.run.empty()) write_file(parts.run / "config.yaml", resolved_yaml(config));
   tell([&](Observer& o) { o.started(config, state.step, facts.steps); });
+  tell_missing_splits();
   while (true) {
     const bool last = state.step >= facts.steps;
     const bool to_evaluate = state.step > state.evaluated && (last || due(evaluate_every));
@@ -174,10 +185,11 @@ RunReport Trainer::Inside::run() {
       save_now();
       return finish(RunReport::End::stopped_by_signal, began);
     }
-    if (to_evaluate) evaluate_now();
+    if (to_evaluate && !evaluate_now()) continue;
     if (last || judge.no_longer_improves(state)) break;
     if (state.step > 0 && (due(save_every) || judge.new_best())) save_now();
     if (saver) tell_saved(saver->written());
+    if (stop_asked()) continue;
     const StepReport report = step();
     tell([&](Observer& o) { o.stepped(report); });
   }
@@ -244,7 +256,7 @@ void Trainer::restore(const Checkpoint& checkpoint) {
     inside_->saved_step = inside_->state.step;
     inside_->last_checkpoint = checkpoint.folder();
   }
-  trim_metrics(run / kMetricsFile, inside_->state.step);
+  trim_metrics(run / kMetricsFile, inside_->state.step, inside_->state.evaluated);
 }
 
 }  // namespace ordo

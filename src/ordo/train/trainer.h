@@ -21,8 +21,10 @@ struct TrainState {
   int64_t skipped = 0;           // steps whose update was not made, or was taken back, for numbers that are not finite
   int64_t evaluated =
       0;  // the last step with an evaluation: a stop between an update and its evaluation makes up for it on resume
-  std::optional<double> best = {};  // by checkpoint.best
-  int64_t best_step = 0;
+  // The metrics that the three below are of, as the config gives them; empty: none, or a text from before they were
+  // kept.
+  std::string best_by, early_by;
+  std::optional<double> best = {};        // by checkpoint.best
   std::optional<double> early_best = {};  // by train.early_stop
   int64_t without_improvement = 0;
   std::string data, scaler;                             // JSON of the stream and of the loss scaler

@@ -55,6 +55,17 @@ void Trainer::Inside::require_same_data(const TrainState& saved) const {
   log::warn("the training data is not what the checkpoint was trained on; going on with --force");
 }
 
+// What was the best by another metric says nothing about this one.
+void Trainer::Inside::keep_verdicts_of_same_metrics(TrainState& saved) const {
+  if (!saved.best_by.empty() && saved.best_by != state.best_by) saved.best.reset();
+  if (!saved.early_by.empty() && saved.early_by != state.early_by) {
+    saved.early_best.reset();
+    saved.without_improvement = 0;
+  }
+  saved.best_by = state.best_by;
+  saved.early_by = state.early_by;
+}
+
 void Trainer::Inside::restore(const CheckpointContent& from, std::string_view what) {
   TrainState saved = parse_state(from.state, what);
   require<ConfigError>(saved.step <= facts.steps,
@@ -65,23 +76,31 @@ void Trainer::Inside::restore(const CheckpointContent& from, std::string_view wh
   stream->restore(parse_json(saved.data, "the place in the data"));
   updater.scaler().restore(parse_json(saved.scaler, "the loss scaler's state"));
   saved.data_fingerprint = state.data_fingerprint;
+  keep_verdicts_of_same_metrics(saved);
   state = std::move(saved);
   if (good) good = content();
 }
 
 // ---- evaluation ----
 
-std::vector<EvalReport> Trainer::Inside::evaluate(Split split) {
+std::vector<EvalReport> Trainer::Inside::evaluate(Split split, const std::atomic<bool>* stop) {
   const Ema::Scope averaged(updater.ema());
-  auto reports = evaluate_lengths(*parts.task, *parts.model, evaluate_options(config, split));
+  EvaluateOptions options = evaluate_options(config, split);
+  options.stop = stop;
+  auto reports = evaluate_lengths(*parts.task, *parts.model, options);
   for (auto& r : reports) r.step = state.step;
   return reports;
 }
 
-void Trainer::Inside::evaluate_now() {
+// Nothing is told or judged before all splits are through: what a stop cut short is made again as a whole.
+bool Trainer::Inside::evaluate_now() {
+  std::vector<std::vector<EvalReport>> all;
   for (const Split split : judge.splits()) {
     if (!parts.task->has(split)) continue;
-    auto reports = evaluate(split);
+    all.push_back(evaluate(split, parts.stop));
+    if (all.back().empty()) return false;
+  }
+  for (auto& reports : all) {
     const auto trained = std::find_if(reports.begin(), reports.end(),
                                       [&](const EvalReport& r) { return r.length == config.train.length; });
     const auto served =
@@ -92,6 +111,7 @@ void Trainer::Inside::evaluate_now() {
   }
   state.evaluated = state.step;
   saved_step = -1;  // a checkpoint of this step, from a stop before its evaluation, lacks the verdict
+  return true;
 }
 
 // ---- checkpoints ----
