@@ -112,6 +112,22 @@ TEST_CASE("alibi: split lets one half of the heads look back and the other ahead
   }
 }
 
+TEST_CASE("alibi: slopes of fp64 calls are those of fp64", "[unit]") {
+  Alibi encoding = alibi(2, {.alibi_bias_max = 5.0});  // slopes that fp32 rounds
+  AttentionPass pass = last_rows(1, 2, true);
+  pass.x = at::zeros({1, 1, 4}, at::kDouble);
+  const Tensor dense = dense_bias(*encoding.scores(pass), pass);
+  CHECK(dense.scalar_type() == at::kDouble);
+  CHECK(-dense[0][0][0][0].item<double>() == Alibi::slopes(2, 5.0)[0]);
+}
+
+TEST_CASE("alibi: real-valued positions are refused in words", "[unit]") {
+  Alibi encoding = alibi(2);
+  AttentionPass pass = last_rows(3, 3, true);
+  pass.k.coords = at::zeros({1, 3, 1});
+  CHECK_THROWS_WITH(encoding.scores(pass), Catch::Contains("real-valued positions"));
+}
+
 TEST_CASE("alibi: heads past num_alibi_heads have no bias", "[unit]") {
   Alibi encoding = alibi(4, {.num_alibi_heads = 2});
   const AttentionPass pass = last_rows(1, 3, true);

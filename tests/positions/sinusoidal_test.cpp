@@ -77,6 +77,14 @@ TEST_CASE("sinusoidal: positions in any order get the rows of the same positions
   CHECK(same_bytes(table_rows(encoding, 6, {.index = index}), ordered.flip(0).contiguous()));
 }
 
+TEST_CASE("sinusoidal: a position far away costs no table up to there", "[unit]") {
+  constexpr int64_t kFar = int64_t{1} << 40;  // such a table would hold terabytes
+  Sinusoidal encoding = sinusoidal(2);
+  const Tensor got = table_rows(encoding, 2, consecutive(kFar, 1, at::kCPU));
+  CHECK(got[0][0].item<double>() == Approx(std::sin(static_cast<double>(kFar))));
+  CHECK(same_bytes(table_rows(encoding, 2, {.index = at::full({1, 1}, kFar, at::kLong)}), got));
+}
+
 TEST_CASE("sinusoidal: a real-valued position between two integers gets its own angle", "[unit]") {
   Sinusoidal encoding = sinusoidal(2);
   const Tensor coords = at::full({1, 1, 1}, 2.5);

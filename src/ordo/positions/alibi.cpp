@@ -59,7 +59,7 @@ Alibi::Alibi(const Config& config, const PositionFacts& facts)
     values = slopes(biased, config.alibi_bias_max);
   }
   values.resize(static_cast<size_t>(facts.heads), 0.0);
-  slopes_ = at::tensor(values, at::kFloat);
+  slopes_ = at::tensor(values, at::kDouble);
 }
 
 struct Alibi::Bias final : OffsetBias {
@@ -78,7 +78,7 @@ struct Alibi::Bias final : OffsetBias {
   }
 
   // Where only the past is visible, slope x key position differs from the bias by a constant of the row. Counted back
-  // from the last key, the numbers stay small.
+  // from the last key, it is small where weights are large; the first keys of a long text get numbers as large as it.
   std::optional<Tensor> by_key() const override {
     if (!linear_) return std::nullopt;
     const Tensor back = k_.start ? at::arange(1 - k_.length(), 1, slopes_.options()).unsqueeze(0)
@@ -101,7 +101,8 @@ struct Alibi::Bias final : OffsetBias {
 
 std::shared_ptr<const ScoreBias> Alibi::scores(const AttentionPass& pass) {
   if (slopes_.device() != pass.q.index.device()) slopes_ = slopes_.to(pass.q.index.device());
-  return std::make_shared<Bias>(pass, direction_, slopes_);
+  const auto type = pass.x.defined() ? accumulate_type(pass.x.scalar_type()) : at::kFloat;
+  return std::make_shared<Bias>(pass, direction_, slopes_.to(type));
 }
 
 }  // namespace ordo

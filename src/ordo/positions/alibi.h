@@ -31,7 +31,7 @@ class Alibi final : public PositionEncoding {
  private:
   struct Bias;
   Direction direction_;
-  Tensor slopes_;  // fp32 [H]; 0 for heads without a bias
+  Tensor slopes_;  // fp64 [H]; 0 for heads without a bias
 };
 void fields(Fields& f, Alibi::Config& c);
 

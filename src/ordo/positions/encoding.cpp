@@ -19,6 +19,13 @@ std::string Places::text() const {
 
 Tensor per_head(const Tensor& values) { return values.view({1, -1, 1, 1}); }
 
+OffsetBias::OffsetBias(const AttentionPass& pass, std::vector<Tensor> inputs)
+    : q_(pass.q), k_(pass.k), inputs_(std::move(inputs)) {
+  require<ConfigError>(!q_.coords.defined() && !k_.coords.defined(),
+                       "an encoding of whole offsets between tokens has none for real-valued positions; use sinusoidal "
+                       "or rope");
+}
+
 Tensor OffsetBias::tile(const Tile& t, const Tensor& q, const Tensor& k) const {
   (void)q, (void)k;
   const Tensor rows = q_.slice(t.q0, t.q1).index, columns = k_.slice(t.k0, t.k1).index;

@@ -21,7 +21,7 @@ struct AttentionPass {
   double scale = 1.0;  // what content scores are multiplied by
   Tensor x = {};       // [B, Lq, D]: the block's input (for gates)
   Tensor kept = {};    // what keep() gave, for all Lk keys: [B, Lk, n]
-  Mask mask = {};      // of this call, for encodings that sum over visible keys
+  Mask mask = {};      // of this call, for encodings that read what is visible
 };
 
 struct Places {
@@ -107,11 +107,10 @@ std::shared_ptr<PositionEncoding> make_position(const std::vector<Choice<Positio
                                                 const PositionFacts& facts);
 
 // The base of biases that depend on key position - query position alone: implement at(), get tile() and by_offset() for
-// nothing.
+// nothing. Real-valued positions (coords) are refused.
 class OffsetBias : public ScoreBias {
  public:
-  OffsetBias(const AttentionPass& pass, std::vector<Tensor> inputs)
-      : q_(pass.q), k_(pass.k), inputs_(std::move(inputs)) {}
+  OffsetBias(const AttentionPass& pass, std::vector<Tensor> inputs);
   // offset (key - query) int64 [B|1, 1, q, k] -> [B|1, H, q, k].
   virtual Tensor at(const Tensor& offset) const = 0;
   Tensor tile(const Tile& t, const Tensor& q, const Tensor& k) const override;

@@ -13,10 +13,12 @@ class PositionTable {
   using Rows = std::function<Tensor(const Tensor& positions)>;
   explicit PositionTable(Rows rows) : rows_(std::move(rows)) {}
   // [1|B, L, W] of `type`, without gradient, on the positions' device. Real-valued positions (coords of one axis) and
-  // negative ones are computed afresh.
+  // negative ones are computed afresh, and so are few ones far past what is kept.
   Tensor at(const Positions& at, at::ScalarType type);
 
  private:
+  // So far past what is kept and what is asked for that a table up to there would be waste.
+  bool far(int64_t end, int64_t asked) const;
   void grow(int64_t length, at::ScalarType type, at::Device device);
   Rows rows_;
   Tensor kept_;  // [capacity, W]
