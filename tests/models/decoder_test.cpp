@@ -4,6 +4,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <cmath>
@@ -111,8 +112,7 @@ TEST_CASE("decoder: scale_embedding multiplies embeddings by sqrt(dim)", "[unit]
   config.scale_embedding = true;
   const auto scaled = small_decoder(config);
   plain->named_parameters()["embedding.weight"].detach().mul_(4.0);  // dim is 16
-  CHECK(close(scaled->forward(input_of(some_ids(1, 5))), plain->forward(input_of(some_ids(1, 5))),
-              Tolerance::fp32));
+  CHECK(close(scaled->forward(input_of(some_ids(1, 5))), plain->forward(input_of(some_ids(1, 5))), Tolerance::fp32));
 }
 
 TEST_CASE("decoder: embedding_norm makes the blocks blind to the scale of embeddings", "[unit]") {
@@ -229,9 +229,8 @@ TEST_CASE("decoder: a sequence past a learned table is refused, also token by to
   CHECK_THROWS_AS(model->forward(input_of(some_ids(1, kSmallLength + 1))), ConfigError);
   const auto cache = model->make_cache();
   model->forward(input_of(some_ids(1, kSmallLength)), cache.get());
-  CHECK_THROWS_WITH(
-      model->forward({.ids = some_ids(1, 1), .at = consecutive(kSmallLength, 1, at::kCPU)}, cache.get()),
-      Catch::Contains("13 tokens"));
+  CHECK_THROWS_WITH(model->forward({.ids = some_ids(1, 1), .at = consecutive(kSmallLength, 1, at::kCPU)}, cache.get()),
+                    Catch::Contains("13 tokens"));
   CHECK_NOTHROW(small_decoder(small_config("rope"))->forward(input_of(some_ids(1, 3 * kSmallLength))));
 }
 
@@ -275,6 +274,16 @@ TEST_CASE("decoder: its cost counts the matrix products of a token", "[unit]") {
   config.attention.window = {2};
   const double windowed = 2.0 * 2 * 16 * (15.0 / 8.0);  // 1, 2, 2, … keys
   CHECK(small_decoder(config)->cost(8).flops_per_token == Approx(projections + feed_forward + head + windowed));
+}
+
+TEST_CASE("decoder: masks of another shape than the ids are refused in words", "[unit]") {
+  const auto model = small_decoder(small_config());
+  ModelInput in = input_of(some_ids(2, 6));
+  in.mask.keys = at::ones({2, 5}, at::kBool);
+  CHECK_THROWS_WITH(model->forward(in), Catch::Contains("mask.keys has the shape [2, 5]"));
+  in.mask = {};
+  in.mask.q_segment = in.mask.k_segment = at::ones({3, 6}, at::kLong);
+  CHECK_THROWS_WITH(model->forward(in), Catch::Contains("mask.q_segment"));
 }
 
 }  // namespace ordo::test

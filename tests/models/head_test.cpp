@@ -23,12 +23,12 @@ Tensor normal(at::IntArrayRef shape, uint64_t key) {
 
 TEST_CASE("head: capped logits stay under the cap", "[unit]") {
   const Tensor weight = normal({7, 4}, 1), hidden = normal({2, 3, 4}, 2);
-  const Tensor capped = Head(weight, /*bias=*/false, 1.5).logits(hidden), plain = at::linear(hidden, weight);
+  const Tensor capped = Head(weight, 1.5).logits(hidden), plain = at::linear(hidden, weight);
   CHECK(close(capped, 1.5 * (plain / 1.5).tanh(), Tolerance::fp32));
 }
 
 TEST_CASE("head: its loss is the cross-entropy of its logits, summed over the targets that count", "[unit]") {
-  const Head head(normal({7, 4}, 1), /*bias=*/false, 2.0);
+  const Head head(normal({7, 4}, 1), 2.0);
   const Tensor hidden = normal({2, 3, 4}, 2),
                targets = at::tensor(std::vector<int64_t>{0, 6, kIgnore, 2, kIgnore, 5}, at::kLong).view({2, 3});
   const Tensor scores = head.logits(hidden).log_softmax(-1).view({6, 7});
@@ -37,7 +37,7 @@ TEST_CASE("head: its loss is the cross-entropy of its logits, summed over the ta
 }
 
 TEST_CASE("head: losses token by token have the shape of the targets and add up to the loss", "[unit]") {
-  const Head head(normal({7, 4}, 1), /*bias=*/false, {});
+  const Head head(normal({7, 4}, 1), {});
   const Tensor hidden = normal({2, 3, 4}, 2),
                targets = at::tensor(std::vector<int64_t>{0, 6, kIgnore, 2, 1, 5}, at::kLong).view({2, 3});
   Tensor correct;

@@ -189,13 +189,6 @@ TEST_CASE("draw_normal: has the mean and deviation it was asked for", "[unit]") 
   CHECK(std::abs(t.std().item<double>() - 0.5) < kFarOff * 0.5 / 724);
 }
 
-TEST_CASE("draw_uniform: stays in its range and fills it", "[unit]") {
-  const Tensor t = at::empty({1 << 16});
-  draw_uniform(t, -1.0, 3.0, 9);
-  CHECK((t.min().item<double>() >= -1.0 && t.max().item<double>() < 3.0));
-  CHECK(std::abs(t.mean().item<double>() - 1.0) < kFarOff * 4.0 / std::sqrt(12.0) / 256);
-}
-
 TEST_CASE("draw_normal: a parameter may be filled although it wants gradients", "[unit]") {
   const Tensor parameter = at::zeros({8}).requires_grad_(true);
   draw_normal(parameter, 1.0, 1);

@@ -23,7 +23,7 @@ namespace {
 class Bigram final : public Model {
  public:
   explicit Bigram(int64_t vocab_size, const std::string& position = "none") : vocab_size_(vocab_size) {
-    head_ = register_module("head", std::make_shared<Head>(vocab_size, vocab_size, false, std::nullopt));
+    head_ = register_module("head", std::make_shared<Head>(vocab_size, vocab_size, std::nullopt));
     const c10::NoGradGuard no_gradients;
     draw_normal(head_->weight(), 1.0, 5);
     position_ =

@@ -2,10 +2,10 @@
 #include "ordo/attention/score_rows.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "ordo/ops/clones.h"
+#include "ordo/ops/fast_exp.h"
 
 namespace ordo {
 
@@ -14,24 +14,9 @@ namespace {
 
 constexpr double kNothing = 2 * kHiddenScore;  // below every score, hidden ones too
 
-// exp(x) for x up to about 1, within 2 ulp; zero below -80, so that no product ever meets a denormal number.
-// 2^n · exp(r) with |r| <= ln 2 / 2; the polynomial is that of the Cephes library.
+// exp(x) for x up to about 1, zero where it would be next to nothing: no product ever meets a denormal number.
 ORDO_INLINE float exp_or_zero(float x) {
-  constexpr float kLog2E = 1.44269504F, kLn2High = 0.693359375F,
-                  kLn2Low = -2.12194440e-4F;  // ln 2 in two parts: the first product is exact
-  constexpr float kRound = 12582912.0F;       // 1.5 · 2^23: adding it rounds to an integer
-  const float in = x < -80.0F ? -80.0F : x;
-  const float shifted = in * kLog2E + kRound;
-  const float n = shifted - kRound;
-  const float r = (in - n * kLn2High) - n * kLn2Low;
-  float tail = 1.9875691500e-4F;
-  tail = tail * r + 1.3981999507e-3F;
-  tail = tail * r + 8.3334519073e-3F;
-  tail = tail * r + 4.1665795894e-2F;
-  tail = tail * r + 1.6666665459e-1F;
-  tail = tail * r + 5.0000001201e-1F;
-  const float power = std::bit_cast<float>((std::bit_cast<int32_t>(shifted) << 23) + 0x3F800000);  // 2^n
-  const float value = (tail * r * r + r + 1.0F) * power;
+  const float value = fast_exp(x);
   return x < -80.0F ? 0.0F : value;
 }
 ORDO_INLINE double exp_or_zero(double x) { return x < -700.0 ? 0.0 : std::exp(x); }

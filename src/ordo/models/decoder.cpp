@@ -3,6 +3,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/aminmax.h>
+#include <fmt/format.h>
 
 #include <cmath>
 
@@ -38,6 +39,17 @@ void check_ids(const Tensor& ids, int64_t vocab_size) {
                   ids[row][column].item<int64_t>(), row, column, vocab_size, vocab_size - 1));
 }
 
+// What a mask says of each fresh token has the shape of the ids.
+void check_mask(const Mask& mask, int64_t B, int64_t L) {
+  for (const auto& [t, name] : {std::pair{mask.keys, "mask.keys"}, std::pair{mask.q_segment, "mask.q_segment"},
+                                std::pair{mask.k_segment, "mask.k_segment"}}) {
+    if (!t.defined()) continue;
+    require(t.dim() == 2 && (t.size(0) == 1 || t.size(0) == B) && t.size(1) == L,
+            "{} has the shape {}, expected [1|B, L] of ids [{}, {}]", name,
+            fmt::format("[{}]", fmt::join(t.sizes(), ", ")), B, L);
+  }
+}
+
 // One past the last position in use. A device other than the CPU is not asked: there the columns are counted.
 int64_t reach(const Positions& at, int64_t columns) {
   if (at.start) return *at.start + at.length();
@@ -51,10 +63,9 @@ void fields(Fields& f, Decoder::Config& c) { fields(f, static_cast<StackConfig&>
 Decoder::Decoder(const Config& config, const ModelFacts& facts) : config_(completed(config, facts)) {
   embedding_ = register_module("embedding", std::make_shared<Embedding>(facts.vocab_size, config_.dim));
   decoder_ = register_module("decoder", std::make_shared<Stack>(config_, /*causal=*/true));
-  head_ = register_module("head",
-                          config_.tie_embeddings
-                              ? std::make_shared<Head>(embedding_->weight, /*bias=*/false, config_.softcap)
-                              : std::make_shared<Head>(config_.dim, facts.vocab_size, /*bias=*/false, config_.softcap));
+  head_ = register_module("head", config_.tie_embeddings
+                                      ? std::make_shared<Head>(embedding_->weight, config_.softcap)
+                                      : std::make_shared<Head>(config_.dim, facts.vocab_size, config_.softcap));
   initialise(*this, facts.seed, config_.init, config_.layers);
 }
 
@@ -62,6 +73,7 @@ Tensor Decoder::forward(const ModelInput& in, KVCache* cache) {
   const auto [B, L] = sizes<2>(in.ids, "ids [B, L]");
   const auto [rows, length] = sizes<2>(in.at.index, "positions [1|B, L]");
   require((rows == 1 || rows == B) && length == L, "positions [{}, {}] do not fit ids [{}, {}]", rows, length, B, L);
+  check_mask(in.mask, B, L);
   check_ids(in.ids, embedding_->weight.size(0));
   const auto refused = position().refuses_length(reach(in.at, L + (cache != nullptr ? cache->size() : 0)));
   require<ConfigError>(!refused, "{}", refused.value_or(""));

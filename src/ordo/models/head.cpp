@@ -7,30 +7,25 @@
 
 namespace ordo {
 
-Head::Head(int64_t dim, int64_t vocab_size, bool bias, std::optional<double> softcap)
-    : tied_(false), softcap_(softcap) {
+Head::Head(int64_t dim, int64_t vocab_size, std::optional<double> softcap) : tied_(false), softcap_(softcap) {
   weight_ = register_parameter("weight", at::zeros({vocab_size, dim}));
-  if (bias) bias_ = register_parameter("bias", at::zeros({vocab_size}));
 }
 
-Head::Head(const Tensor& tied, bool bias, std::optional<double> softcap)
-    : weight_(tied), tied_(true), softcap_(softcap) {
-  if (bias) bias_ = register_parameter("bias", at::zeros({tied.size(0)}));
-}
+Head::Head(const Tensor& tied, std::optional<double> softcap) : weight_(tied), tied_(true), softcap_(softcap) {}
 
 Tensor Head::logits(const Tensor& hidden) const {
-  const Tensor raw = at::linear(hidden, weight_, bias_.defined() ? std::optional<Tensor>(bias_) : std::nullopt);
+  const Tensor raw = at::linear(hidden, weight_);
   const Tensor logits = raw.to(accumulate_type(raw.scalar_type()));
   return softcap_ ? (logits / *softcap_).tanh() * *softcap_ : logits;
 }
 
 Tensor Head::loss(const Tensor& hidden, const Tensor& targets, LossOptions options) const {
   options.softcap = softcap_;
-  return fused_loss(hidden.reshape({-1, hidden.size(-1)}), weight_, bias_, targets.reshape({-1}), options);
+  return fused_loss(hidden.reshape({-1, hidden.size(-1)}), weight_, {}, targets.reshape({-1}), options);
 }
 
 Tensor Head::token_losses(const Tensor& hidden, const Tensor& targets, Tensor* correct) const {
-  const Tensor losses = ordo::token_losses(hidden.reshape({-1, hidden.size(-1)}), weight_, bias_, targets.reshape({-1}),
+  const Tensor losses = ordo::token_losses(hidden.reshape({-1, hidden.size(-1)}), weight_, {}, targets.reshape({-1}),
                                            {.softcap = softcap_}, correct);
   if (correct != nullptr) *correct = correct->view(targets.sizes());
   return losses.view(targets.sizes());
@@ -38,7 +33,6 @@ Tensor Head::token_losses(const Tensor& hidden, const Tensor& targets, Tensor* c
 
 void Head::reset(const Initialiser& init, const std::string& path) {
   if (!tied_) init.normal(weight_, parameter_name(path, "weight"), init.std());
-  if (bias_.defined()) bias_.zero_();
 }
 
 }  // namespace ordo

@@ -34,9 +34,9 @@ struct ModelFacts {
 // Hidden states -> logits or loss. weight [V, D] is the embedding's own when tied.
 class Head : public torch::nn::Module, public Resets {
  public:
-  Head(int64_t dim, int64_t vocab_size, bool bias, std::optional<double> softcap);  // owns a weight
-  Head(const Tensor& tied, bool bias,
-       std::optional<double> softcap);        // shares one: registered (and saved) by its owner alone
+  Head(int64_t dim, int64_t vocab_size, std::optional<double> softcap);  // owns a weight
+  // Shares one: registered (and saved) by its owner alone.
+  Head(const Tensor& tied, std::optional<double> softcap);
   Tensor logits(const Tensor& hidden) const;  // [.., D] -> [.., V]
   // Sum over the targets (int64, shaped as hidden without its last dimension; kIgnore is left out).
   Tensor loss(const Tensor& hidden, const Tensor& targets, LossOptions options) const;
@@ -46,7 +46,7 @@ class Head : public torch::nn::Module, public Resets {
   const Tensor& weight() const { return weight_; }
 
  private:
-  Tensor weight_, bias_;
+  Tensor weight_;
   bool tied_;
   std::optional<double> softcap_;
 };

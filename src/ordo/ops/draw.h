@@ -35,9 +35,8 @@ Tensor dropout_mask_tile(at::IntArrayRef shape, const Tile& tile, double p, uint
 void dropout_run(float* x, int64_t begin, int64_t count, double p, uint64_t key);
 void dropout_run(double* x, int64_t begin, int64_t count, double p, uint64_t key);
 
-// Fill in place from a key alone; drawn on the CPU in fp32 and then copied, so that every device and type starts from
+// Fills in place from a key alone; drawn on the CPU in fp32 and then copied, so that every device and type starts from
 // the same numbers.
 void draw_normal(const Tensor& into, double std, uint64_t key);
-void draw_uniform(const Tensor& into, double low, double high, uint64_t key);
 
 }  // namespace ordo

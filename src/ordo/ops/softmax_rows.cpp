@@ -2,35 +2,16 @@
 #include "ordo/ops/softmax_rows.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "ordo/ops/clones.h"
+#include "ordo/ops/fast_exp.h"
 
 namespace ordo {
 
 namespace {
 
 constexpr int64_t kStretch = 4096;  // summed in fp32, then added in fp64
-
-// exp(x) for x <= 0 to 1 ulp or so; what is below -80 counts as -80, so that nothing is denormal. NaN stays NaN.
-inline __attribute__((always_inline)) float exp_below_zero(float x) {
-  constexpr float kLog2E = 1.44269504F, kLn2High = 0.693359375F,
-                  kLn2Low = -2.12194440e-4F;  // ln 2 in two parts: the first product is exact
-  constexpr float kRound = 12582912.0F;       // 1.5 * 2^23: adding it rounds to an integer, held in the low bits
-  x = x < -80.0F ? -80.0F : x;
-  const float shifted = x * kLog2E + kRound;
-  const float n = shifted - kRound;
-  const float r = (x - n * kLn2High) - n * kLn2Low;  // |r| <= ln 2 / 2
-  float tail = 1.9875691500e-4F;  // minimax polynomial of (exp(r) - 1 - r) / r^2, as in the Cephes library
-  tail = tail * r + 1.3981999507e-3F;
-  tail = tail * r + 8.3334519073e-3F;
-  tail = tail * r + 4.1665795894e-2F;
-  tail = tail * r + 1.6666665459e-1F;
-  tail = tail * r + 5.0000001201e-1F;
-  const float power = std::bit_cast<float>((std::bit_cast<int32_t>(shifted) << 23) + 0x3F800000);  // 2^n
-  return (tail * r * r + r + 1.0F) * power;
-}
 
 ORDO_CLONES float row_max(const float* x, int64_t width) {
   float most = x[0];
@@ -59,7 +40,7 @@ ORDO_CLONES double row_exp(float* x, int64_t width, float most) {
     float part = 0.0F;
 #pragma omp simd reduction(+ : part)
     for (int64_t i = begin; i < end; ++i) {
-      x[i] = exp_below_zero(x[i] - most);
+      x[i] = fast_exp(x[i] - most);
       part += x[i];
     }
     total += static_cast<double>(part);
@@ -77,7 +58,7 @@ ORDO_CLONES void row_affine(float* x, int64_t width, float factor, float shift) 
 ORDO_CLONES void row_cap(float* x, float* copy, int64_t width, float cap) {
 #pragma omp simd
   for (int64_t i = 0; i < width; ++i) {
-    const float u = x[i] / cap, size = std::fabs(u), e = exp_below_zero(-2.0F * size), square = u * u;
+    const float u = x[i] / cap, size = std::fabs(u), e = fast_exp(-2.0F * size), square = u * u;
     const float series =
         size * (1.0F + square * (-1.0F / 3 + square * (2.0F / 15 + square * (-17.0F / 315 + square * (62.0F / 2835)))));
     const float value = size < 0.25F ? series : (1.0F - e) / (1.0F + e);
