@@ -61,7 +61,7 @@ TEST_CASE("sdpa: a row that sees no key gives zeros and finite gradients", "[uni
   for (const Tensor& g : outcome.gradients) CHECK(g.isfinite().all().item<bool>());
 }
 
-TEST_CASE("sdpa: a bias over keys that wants no gradient joins causality on the fused path", "[unit]") {
+TEST_CASE("sdpa: a bias over keys that wants no gradient joins causality on the fused path, alibi too", "[unit]") {
   CHECK(without_gradients_agrees({.encoding = "key_gate", .G = 2, .Lq = 70, .Lk = 70, .mask = {.causal = true}}));
   CHECK(agrees_with_eager("sdpa", {.encoding = "alibi", .Lq = 70, .Lk = 70, .mask = {.causal = true}}));
 }
@@ -77,10 +77,17 @@ TEST_CASE("sdpa: a bias over offsets that wants no gradient is a view of a vecto
   CHECK(without_gradients_agrees({.encoding = "offset_table", .Lq = 5, .Lk = 25}));
 }
 
-TEST_CASE("sdpa: biases in bf16 calls are rounded no worse than the scores", "[unit]") {
-  CHECK(without_gradients_agrees(
-      {.encoding = "offset_table", .Lq = 30, .Lk = 30, .mask = {.causal = true}, .type = at::kBFloat16},
-      Tolerance::bf16));
+TEST_CASE("sdpa: a bias of a bf16 call would be rounded, so it is refused, and tiled adds it whole", "[unit]") {
+  for (const int64_t L : {30, 512}) {
+    const KernelCase half{
+        .encoding = "alibi", .B = 1, .Lq = L, .Lk = L, .mask = {.causal = true}, .type = at::kBFloat16};
+    CHECK_THAT(refusal(half), Contains("round the bias"));
+    const at::NoGradGuard plain;
+    const AttentionCall call = KernelInputs(half).call();
+    CHECK(close(ordo::kernels().build("tiled", {})->run(call).out, ordo::kernels().build("eager", {})->run(call).out,
+                Tolerance::bf16));
+  }
+  CHECK(refusal({.mask = {.causal = true}, .type = at::kBFloat16}).empty());
 }
 
 TEST_CASE("sdpa: what would leave the fused path or be inexact is refused in words", "[unit]") {

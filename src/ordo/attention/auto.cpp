@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <mutex>
-#include <set>
-
 #include "ordo/attention/kernel.h"
 #include "ordo/core/log.h"
 
@@ -13,19 +10,8 @@ namespace {
 // In the order of preference. On the CPU `tiled` is as fast as LibTorch's own, from one query to many, and for causal
 // training 1.3 to 1.7 times as fast (tests/bench/attention_bench.cpp).
 std::vector<std::string_view> preference(const AttentionCall& call) {
-  if (call.q.device().is_cpu()) return {"tiled", "sdpa", "eager"};
+  if (call.q.device().is_cpu()) return {"tiled", "eager"};
   return {"flash", "sdpa", "tiled", "eager"};
-}
-
-// What tells one kind of call from another.
-uint64_t kind_of(const AttentionCall& call) {
-  const Mask& m = call.mask;
-  uint64_t bits = static_cast<uint64_t>(call.q.scalar_type());
-  for (const bool claim :
-       {call.q.device().is_cpu(), call.q.size(2) == 1, m.causal, m.window.has_value(), m.positional(),
-        call.bias != nullptr, call.value_term != nullptr, call.dropout > 0.0, call.want_weights})
-    bits = 2 * bits + (claim ? 1 : 0);
-  return bits;
 }
 
 std::string describe(const AttentionCall& call) {
@@ -40,19 +26,14 @@ std::string describe(const AttentionCall& call) {
   if (call.dropout > 0.0) text += ", dropout";
   return text;
 }
+}  // namespace
 
-void tell_once(const AttentionCall& call, const AutoKernel::Verdict& verdict) {
-  static std::mutex guard;
-  static std::set<uint64_t> told;
-  {
-    const std::lock_guard lock(guard);
-    if (!told.insert(kind_of(call)).second) return;
-  }
+void AutoKernel::tell_once(const AttentionCall& call, const Verdict& verdict) {
   std::string line = fmt::format("attention ({}): {}", describe(call), verdict.kind);
   for (const auto& [kind, why] : verdict.refused) line += fmt::format("; not {}: {}", kind, why);
-  log::debug("{}", line);
+  const std::lock_guard lock(telling_);
+  if (told_.insert(line).second) log::debug("{}", line);
 }
-}  // namespace
 
 AutoKernel::AutoKernel(const Config&, const KernelFacts& facts) {
   for (const std::string_view kind : {"flash", "sdpa", "tiled", "eager"}) {

@@ -14,6 +14,7 @@
 #include "ordo/attention/products.h"
 #include "ordo/attention/row_spans.h"
 #include "ordo/attention/score_rows.h"
+#include "ordo/attention/strips.h"
 #include "ordo/ops/autocast.h"
 #include "ordo/ops/draw.h"
 
@@ -214,13 +215,6 @@ void for_width(at::ScalarType type, const Body& body) {
     body(static_cast<float*>(nullptr));
 }
 
-Tensor sum_query_heads(const Tensor& d, const Tensor& like) {  // [B, H, L, E] -> [B, G, L, E], in like's type
-  const int64_t H = d.size(1), G = like.size(1);
-  const Tensor summed =
-      H == G ? d : d.transpose(1, 2).view({d.size(0), d.size(2), G, H / G, d.size(3)}).sum(3).transpose(1, 2);
-  return summed.to(like.scalar_type());
-}
-
 class CpuAttention : public torch::autograd::Function<CpuAttention> {
  public:
   static Tensor forward(torch::autograd::AutogradContext* ctx, const Tensor& q, const Tensor& k, const Tensor& v,
@@ -255,40 +249,53 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
     for_width(wide, [&]<class T>(T*) { CpuStrips<T>(*work, wq, wk, wv, bias).backward(out, lse, dout, g); });
     Tensor dbias;
     if (bias_wanted) dbias = bias.size(0) == 1 ? g.dbias.sum(0, /*keepdim=*/true) : g.dbias;
-    return {g.dq.to(q.scalar_type()), sum_query_heads(g.dk, k), sum_query_heads(g.dv, v), dbias, {}};
+    return {g.dq.to(q.scalar_type()),
+            sum_groups(g.dk, s.G).to(k.scalar_type()),
+            sum_groups(g.dv, s.G).to(v.scalar_type()),
+            dbias,
+            {}};
   }
 };
 
 // The bias as [1|B, H, width]; nothing when it has neither form.
-std::optional<std::pair<BiasForm, Tensor>> bias_vector(const ScoreBias& bias, int64_t H) {
-  if (const auto w = bias.by_offset()) return std::pair{BiasForm::by_offset, w->unsqueeze(0)};
-  if (const auto c = bias.by_key()) return std::pair{BiasForm::by_key, c->expand({-1, H, 1, -1}).squeeze(2)};
+std::optional<std::pair<BiasForm, Tensor>> bias_vector(const ScoreBias& bias, const Shapes& s) {
+  if (const auto w = bias.by_offset()) {
+    check_offset_vector(*w, s.H, s.Lq, s.Lk);
+    return std::pair{BiasForm::by_offset, w->unsqueeze(0)};
+  }
+  if (const auto c = bias.by_key()) {
+    const auto [rows, heads, one, keys] = sizes<4>(*c, "a bias over keys [1|B, H, 1, Lk]");
+    require((rows == 1 || rows == s.B) && (heads == 1 || heads == s.H) && one == 1 && keys == s.Lk,
+            "attention: a bias over keys is [{}, {}, {}, {}], expected [1 or {}, {}, 1, {}]", rows, heads, one, keys,
+            s.B, s.H, s.Lk);
+    return std::pair{BiasForm::by_key, c->expand({-1, s.H, 1, -1}).squeeze(2)};
+  }
   return std::nullopt;
 }
 }  // namespace
 
 std::optional<Tensor> attend_on_cpu(const AttentionCall& call) {
   if (!call.q.device().is_cpu() || call.value_term || call.softcap) return std::nullopt;
-  const auto [B, H, Lq, E] = sizes<4>(call.q, "q [B, H, Lq, E]");
-  const int64_t Lk = call.k.size(2);
-  if (call.q.numel() == 0 || Lk == 0) return std::nullopt;
+  check_shapes(call);
+  const Shapes s(call.q, call.k, call.v);
+  if (call.q.numel() == 0 || s.Lk == 0) return std::nullopt;
   const AutocastScope off(at::kCPU, no_autocast());
   const auto wide = accumulate_type(call.q.scalar_type());
   auto work = c10::make_intrusive<CpuWork>();
   Tensor bias;
   if (call.bias) {
-    const auto found = bias_vector(*call.bias, H);
+    const auto found = bias_vector(*call.bias, s);
     if (!found) return std::nullopt;
     work->form = found->first;
     bias = found->second.to(wide);
   }
-  auto spans = row_spans(call.mask, Lq, Lk);
+  auto spans = row_spans(call.mask, s.Lq, s.Lk);
   if (!spans) return std::nullopt;
   if (spans->hidden_keys.defined()) {
     if (work->form == BiasForm::by_offset) return std::nullopt;
-    const Tensor hidden =
-        at::zeros({B, 1, Lk}, call.q.options().dtype(wide)).masked_fill(spans->hidden_keys.unsqueeze(1), kHiddenScore);
-    bias = bias.defined() ? bias + hidden : hidden.expand({B, H, Lk});
+    const Tensor hidden = at::zeros({s.B, 1, s.Lk}, call.q.options().dtype(wide))
+                              .masked_fill(spans->hidden_keys.unsqueeze(1), kHiddenScore);
+    bias = bias.defined() ? bias + hidden : hidden.expand({s.B, s.H, s.Lk});
     work->form = BiasForm::by_key;
   }
   if (bias.defined()) bias = bias.contiguous();
@@ -296,7 +303,7 @@ std::optional<Tensor> attend_on_cpu(const AttentionCall& call) {
   work->scale = call.scale;
   work->dropout = call.dropout;
   work->draw = call.draw;
-  work->rows = strip_rows(call.mask, Lq);
+  work->rows = strip_rows(call.mask, s.Lq);
   return CpuAttention::apply(call.q, call.k, call.v, bias.defined() ? std::optional<Tensor>(bias) : std::nullopt, work);
 }
 

@@ -2,7 +2,9 @@
 // What turns q, k, v, a mask and a bias into outputs. A kernel states its conditions and refuses in plain words.
 #pragma once
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,14 +25,17 @@ struct AttentionCall {
   std::optional<double> softcap = {};  // scores become cap * tanh(scores / cap) before the bias is added
   bool want_weights = false;           // diagnostics
 };
+// Throws, naming both sides, when the tensors of a call or of its mask do not fit each other: kernels that read raw
+// memory ask first.
+void check_shapes(const AttentionCall& call);
+
 struct Attended {
   Tensor out;           // [B, H, Lq, E] in q's type; a row that sees no key is zero
   Tensor weights = {};  // [B, H, Lq, Lk] when wanted
 };
 
 struct KernelTraits {
-  Places places = {};  // where an encoding may act under it
-  bool exact = true;
+  Places places = {};     // where an encoding may act under it
   bool weights = false;   // can give them
   std::string note = {};  // how it works, in words, for the compatibility table
 };
@@ -48,7 +53,7 @@ class AttentionKernel : public torch::nn::Module {
 };
 
 using KernelCatalog = Catalog<AttentionKernel, KernelFacts>;
-const KernelCatalog& kernels();  // attention/catalog.cpp: auto, eager, sdpa, tiled
+const KernelCatalog& kernels();  // attention/catalog.cpp: auto, eager, sdpa, tiled, flash
 template <>
 const Kinds& kinds_of<AttentionKernel>();
 
@@ -73,7 +78,11 @@ class AutoKernel final : public AttentionKernel {
   Verdict choose(const AttentionCall& call) const;
 
  private:
+  void tell_once(const AttentionCall& call, const Verdict& verdict);
+
   std::vector<std::pair<std::string, std::shared_ptr<AttentionKernel>>> order_;
+  std::mutex telling_;          // a replay asks from another thread
+  std::set<std::string> told_;  // lines
 };
 void fields(Fields& f, AutoKernel::Config& c);
 

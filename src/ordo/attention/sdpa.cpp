@@ -86,7 +86,7 @@ void fields(Fields&, SdpaKernel::Config&) {}
 
 KernelTraits SdpaKernel::traits() const {
   return {.places = {.input = true, .query_key = true, .scores = true, .values = false},
-          .note = "biases over keys or offsets alone, as long as they want no gradient"};
+          .note = "biases over keys or offsets alone, in fp32, as long as they want no gradient"};
 }
 
 std::optional<std::string> SdpaKernel::refuses(const AttentionCall& call) const {
@@ -98,7 +98,9 @@ std::optional<std::string> SdpaKernel::refuses(const AttentionCall& call) const 
   const Shape s(call);
   if (call.bias) {
     if (!call.q.device().is_cpu()) return "a bias leaves its fused path on this device";
-    if (key_form(call, s) || offset_form(call, s)) return std::nullopt;
+    if (call.q.scalar_type() != accumulate_type(call.q.scalar_type()))
+      return "it would round the bias to the type of the queries";
+    if (offset_form(call, s) || key_form(call, s)) return std::nullopt;
     return "it takes a bias only over keys or offsets alone, without gradient and without padding, segments or prefix";
   }
   if (plainly_causal(call.mask) || call.mask.shows(s.all)) return std::nullopt;
@@ -111,12 +113,11 @@ Attended SdpaKernel::run(const AttentionCall& call) {
   const Shape s(call);
   const bool causal = plainly_causal(call.mask);
   if (call.bias) {
-    if (const auto over_keys = key_form(call, s)) {
-      return {attend(call, call.q, call.k, call.v, over_keys->to(call.q.scalar_type()), causal)};
-    }
-    const auto over_offsets = offset_form(call, s);
-    ORDO_ASSERT(over_offsets.has_value());
-    return {with_offset_vector(call, s, *over_offsets)};
+    // Offsets first: their numbers are the bias itself, those over keys differ by a constant that grows with the row.
+    if (const auto over_offsets = offset_form(call, s)) return {with_offset_vector(call, s, *over_offsets)};
+    const auto over_keys = key_form(call, s);
+    ORDO_ASSERT(over_keys.has_value());
+    return {attend(call, call.q, call.k, call.v, over_keys->to(call.q.scalar_type()), causal)};
   }
   if (causal || call.mask.shows(s.all)) return {attend(call, call.q, call.k, call.v, std::nullopt, causal)};
   return {with_dense_mask(call, s)};

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 
+#include "ordo/attention/score_rows.h"
 #include "ordo/ops/autocast.h"
 #include "ordo/ops/draw.h"
 
@@ -20,6 +21,12 @@ namespace ordo {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
+
+void check_offset_vector(const Tensor& w, int64_t H, int64_t Lq, int64_t Lk) {
+  const auto [heads, offsets] = sizes<2>(w, "a bias over offsets [H, Lq + Lk - 1]");
+  require(heads == H && offsets == Lq + Lk - 1, "attention: a bias over offsets is [{}, {}], expected [{}, {}]", heads,
+          offsets, H, Lq + Lk - 1);
+}
 
 Tensor strip_of_vector(const Tensor& w, const Tile& t, int64_t Lq) {
   const int64_t n = t.rows(), m = t.columns(), low = t.k0 - (t.q1 - 1) + Lq - 1;
@@ -37,7 +44,6 @@ Tensor diagonal_sums(const Tensor& ds) {
 namespace {
 // exp of what underflows is 20 times as slow in ATen: differences are clamped, hidden entries zeroed afterwards.
 constexpr double kFloor = -80.0;
-constexpr double kFarBelow = -1e30;  // scores of hidden keys before the row's maximum is taken
 
 // What forward and backward share beside tensors.
 struct Work : torch::CustomClassHolder {
@@ -46,11 +52,6 @@ struct Work : torch::CustomClassHolder {
   bool by_offset = false;  // the first extra input is the bias's vector
   size_t bias_inputs = 0;
 };
-
-Tensor sum_groups(const Tensor& d, int64_t groups) {
-  const auto [B, H, L, E] = sizes<4>(d, "gradient [B, H, L, E]");
-  return H == groups ? d : d.view({B, groups, H / groups, L, E}).sum(2);
-}
 
 // Sums `d` over the dimensions in which a tensor of `like`'s shape was broadcast.
 Tensor sum_to(Tensor d, const Tensor& like) {
@@ -148,7 +149,7 @@ std::pair<Tensor, Tensor> Strips::forward() {
 void Strips::strip_forward(const Tile& t, const Tensor& out, const Tensor& lse) const {
   Tensor p = scores(t, bias_of(t, queries(t), keys(t))).all;
   const Tensor hidden = hidden_of(t);
-  if (hidden.defined()) p.masked_fill_(hidden, kFarBelow);
+  if (hidden.defined()) p.masked_fill_(hidden, kHiddenScore);
   const Tensor top = p.amax(-1, /*keepdim=*/true);
   p.sub_(top).clamp_min_(kFloor).exp_();
   if (hidden.defined()) p.masked_fill_(hidden, 0.0);
@@ -285,6 +286,7 @@ class StripAttention : public torch::autograd::Function<StripAttention> {
 }  // namespace
 
 Tensor attend_in_strips(const AttentionCall& call, int64_t rows) {
+  check_shapes(call);
   auto work = c10::make_intrusive<Work>();
   work->call = call;
   work->call.q = work->call.k = work->call.v = Tensor();
@@ -292,6 +294,7 @@ Tensor attend_in_strips(const AttentionCall& call, int64_t rows) {
   variable_list extra;
   if (call.bias) {
     if (const auto vector = call.bias->by_offset()) {
+      check_offset_vector(*vector, call.q.size(1), call.q.size(2), call.k.size(2));
       work->by_offset = true;
       extra.push_back(*vector);
     } else {

@@ -9,8 +9,9 @@ namespace ordo {
 // out [B, H, Lq, E] in q's type; gradients for q, k, v and the inputs of bias and value term. `rows`: of a strip.
 Tensor attend_in_strips(const AttentionCall& call, int64_t rows);
 
-// The strip `t` of a bias given as a vector over column - row + Lq - 1, w [H, Lq+Lk-1] -> [1, H, rows, columns],
-// copying rows + columns numbers.
+// Throws unless w is [H, Lq+Lk-1], as a bias given as a vector over column - row + Lq - 1 must be.
+void check_offset_vector(const Tensor& w, int64_t H, int64_t Lq, int64_t Lk);
+// The strip `t` of such a bias, [1, H, rows, columns]: copies rows + columns numbers.
 Tensor strip_of_vector(const Tensor& w, const Tile& t, int64_t Lq);
 // Its transpose: sums along diagonals, ds [H, rows, columns] -> [H, rows+columns-1], entry at column - row + rows - 1.
 Tensor diagonal_sums(const Tensor& ds);

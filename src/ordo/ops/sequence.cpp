@@ -115,4 +115,9 @@ Tensor repeat_groups(const Tensor& k, int64_t heads) {
   return k.unsqueeze(2).expand({B, G, heads / G, L, E}).reshape({B, heads, L, E});
 }
 
+Tensor sum_groups(const Tensor& d, int64_t groups) {
+  const auto [B, H, L, E] = sizes<4>(d, "gradient [B, H, L, E]");
+  return H == groups ? d : d.view({B, groups, H / groups, L, E}).sum(2);  // a view of any strides: it splits one axis
+}
+
 }  // namespace ordo

@@ -75,5 +75,7 @@ struct Mask {
 
 // k [B, G, L, E] -> [B, heads, L, E]: each group's key repeated for its query heads.
 Tensor repeat_groups(const Tensor& k, int64_t heads);
+// Its gradient: d [B, H, L, E] -> [B, groups, L, E], the sum over each group's query heads.
+Tensor sum_groups(const Tensor& d, int64_t groups);
 
 }  // namespace ordo
