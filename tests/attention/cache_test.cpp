@@ -121,6 +121,29 @@ TEST_CASE("full cache: a truncated cache goes on as if the rest had never been",
   CHECK(append(*cut, 2, 1, 4).k.size(2) == 1);
 }
 
+TEST_CASE("full cache: emptied, it takes another number of rows and another type; before that both are refused",
+          "[unit]") {
+  const auto cache = full_cache();
+  append(*cache, 2, 3, 1);
+  CHECK_THROWS_WITH(append(*cache, 5, 1, 2), Catch::Contains("2 rows") && Catch::Contains("5 rows"));
+  cache->truncate(0);
+  CHECK(same_bytes(append(*cache, 5, 4, 3).k, keys(5, 4, 3)));
+  cache->truncate(0);
+  cache->advance(consecutive(0, 2, at::kCPU), kNoMask);
+  CHECK(cache->append(0, keys(1, 2, 1).to(at::kDouble), keys(1, 2, 2).to(at::kDouble), {}).k.scalar_type() ==
+        at::kDouble);
+}
+
+TEST_CASE("fixed cache: segments follow the rows", "[unit]") {
+  const auto cache = ordo::caches().build("fixed", {.layers = 1});
+  Mask mask;
+  mask.q_segment = mask.k_segment = at::tensor({1, 1, 1, 2}, at::kLong).view({2, 2});
+  cache->advance(consecutive(0, 2, at::kCPU), mask);
+  cache->append(0, keys(2, 2, 1), keys(2, 2, 2), {});
+  cache->keep_rows(at::tensor({1}, at::kLong));
+  CHECK(same_bytes(cache->held(0)->mask.k_segment, index({1, 2})));
+}
+
 TEST_CASE("fixed cache: is written once, read by every step, and follows the rows", "[unit]") {
   const auto cache = ordo::caches().build("fixed", {.layers = 2});
   CHECK_FALSE(cache->held(0).has_value());

@@ -32,7 +32,7 @@ void FixedCache::keep_rows(const Tensor& rows) {
   const auto pick_facts = [&](Positions& at, Mask& mask) {
     pick(at.index, true);
     pick(at.coords, true);
-    pick(mask.keys, true);
+    for (Tensor* const t : {&mask.keys, &mask.q_segment, &mask.k_segment}) pick(*t, true);
   };
   pick_facts(at_, mask_);
   for (auto& slot : layers_) {

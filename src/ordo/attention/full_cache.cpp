@@ -17,6 +17,10 @@ constexpr int64_t kFirstRoom = 64;  // columns
 Tensor write_behind(Tensor& held, int64_t size, const Tensor& fresh, int64_t dim) {
   const at::NoGradGuard no_gradients;
   const int64_t total = size + fresh.size(dim);
+  require(!held.defined() || (held.size(0) == fresh.size(0) && held.scalar_type() == fresh.scalar_type()),
+          "cache: it holds {} rows of {}, asked to append {} rows of {}; start another cache, or truncate(0) this one",
+          held.defined() ? held.size(0) : 0, held.defined() ? c10::toString(held.scalar_type()) : "", fresh.size(0),
+          c10::toString(fresh.scalar_type()));
   if (!held.defined() || held.size(dim) < total) {
     std::vector<int64_t> shape = fresh.sizes().vec();
     shape[static_cast<size_t>(dim)] = std::max({total, kFirstRoom, held.defined() ? 2 * held.size(dim) : 0});
@@ -110,6 +114,7 @@ void FullCache::truncate(int64_t size) {
   if (size == 0) {
     at_ = {};
     mask_ = {};
+    for (Layer& l : layers_) l = {};  // the next call may bring other rows
     return;
   }
   at_ = at_.slice(0, size);
