@@ -60,6 +60,23 @@ class FromTheEnd final : public PositionEncoding {
     return k * (1.0 + at.length() - at.index.unsqueeze(1).unsqueeze(3)).to(k.scalar_type());
   }
 };
+
+// Adds nothing; notes where it was asked with autocast off.
+class Watcher final : public PositionEncoding {
+ public:
+  ordo::PositionTraits traits() const override { return {}; }
+  Tensor query(const Tensor& q, const ordo::Positions&, int64_t) override { return note("query"), q; }
+  Tensor key(const Tensor& k, const ordo::Positions&, int64_t) override { return note("key"), k; }
+  Tensor keep(const Tensor&, const ordo::Positions&, int64_t) override { return note("keep"), Tensor(); }
+  std::shared_ptr<const ordo::ScoreBias> scores(const ordo::AttentionPass&) override { return note("scores"), nullptr; }
+  std::shared_ptr<const ordo::ValueTerm> values(const ordo::AttentionPass&) override { return note("values"), nullptr; }
+  std::vector<std::string> seen;
+
+ private:
+  void note(const char* place) {
+    if (!ordo::autocast_state(at::kCPU).enabled) seen.emplace_back(place);
+  }
+};
 }  // namespace
 
 TEST_CASE("attention: one head of one layer is softmax(q kᵀ / sqrt(E)) v, projected", "[unit]") {
@@ -191,6 +208,66 @@ TEST_CASE("attention: cross-attention reads the memory, and from a fixed cache t
   beyond[1].slice(0, 5).fill_(1e3);
   call.cache = nullptr, call.memory = beyond;
   CHECK(close(cross->forward(x, call).out, expected, Tolerance::fp32));
+}
+
+TEST_CASE("attention: keys turned anew are turned at every step of a fixed cache, not at the first alone", "[unit]") {
+  const at::NoGradGuard plain;
+  FromTheEnd turning;
+  const AttentionLayer settings{.config = small_config(), .dim = 32};
+  const auto cross = std::make_shared<MultiHeadAttention>(settings, ordo::kernels().build("auto", {}), &turning);
+  ordo::initialise(*cross, 3, {.std = 0.2}, 1);
+  const Tensor x = noise({2, 4, 32}, 1);
+  MultiHeadAttention::Call call{
+      .at = consecutive(0, 4, at::kCPU), .memory = noise({2, 7, 32}, 2), .memory_at = consecutive(0, 7, at::kCPU)};
+  const Tensor expected = cross->forward(x, call).out;
+  const auto cache = ordo::caches().build("fixed", {.layers = 1});
+  cache->advance(call.memory_at, {});
+  call.cache = cache.get();
+  for (int step = 0; step < 2; ++step) CHECK(close(cross->forward(x, call).out, expected, Tolerance::fp32));
+}
+
+TEST_CASE("attention: one row of memory serves all rows of queries, under every kernel", "[unit]") {
+  const Tensor x = noise({3, 4, 32}, 1), memory = noise({1, 7, 32}, 2);
+  for (const char* const kernel : {"eager", "tiled", "sdpa", "auto"}) {
+    INFO(kernel);
+    const AttentionLayer settings{.config = small_config(), .dim = 32};
+    const auto cross = std::make_shared<MultiHeadAttention>(settings, ordo::kernels().build(kernel, {}), nullptr);
+    ordo::initialise(*cross, 3, {.std = 0.2}, 1);
+    MultiHeadAttention::Call call{
+        .at = consecutive(0, 4, at::kCPU), .memory = memory, .memory_at = consecutive(0, 7, at::kCPU)};
+    const Tensor shared = cross->forward(x, call).out;
+    shared.sum().backward();
+    const Tensor gradient = cross->named_parameters()["k.weight"].grad().clone();
+    cross->zero_grad();
+    call.memory = memory.repeat({3, 1, 1});
+    const Tensor repeated = cross->forward(x, call).out;
+    repeated.sum().backward();
+    CHECK(close(shared, repeated, Tolerance::fp32_sum));
+    CHECK(ordo::test::close_gradient(gradient, cross->named_parameters()["k.weight"].grad(), 1e-4, 1e-3));
+  }
+}
+
+TEST_CASE("attention: qk_norm takes the epsilon of the layer", "[unit]") {
+  const at::NoGradGuard plain;
+  AttentionConfig config = small_config();
+  config.qk_norm = true;
+  const auto out = [&](double eps) {
+    const AttentionLayer settings{.config = config, .dim = 32, .norm_eps = eps};
+    MultiHeadAttention attention(settings, ordo::kernels().build("auto", {}), nullptr);
+    ordo::initialise(attention, 3, {.std = 0.2}, 1);
+    return attention.forward(noise({1, 6, 32}, 1), causal_call(6)).out;
+  };
+  CHECK_FALSE(close(out(1e3), out(1e-5), Tolerance::fp32));
+}
+
+TEST_CASE("attention: under autocast an encoding computes in full precision at every place", "[unit]") {
+  Watcher watcher;
+  const AttentionLayer settings{.config = small_config(), .dim = 32};
+  MultiHeadAttention attention(settings, ordo::kernels().build("auto", {}), &watcher);
+  const ordo::AutocastScope half(at::kCPU, {.enabled = true, .dtype = at::kBFloat16});
+  attention.forward(noise({1, 6, 32}, 1), causal_call(6));
+  CHECK(watcher.seen == std::vector<std::string>{"query", "keep", "key", "scores", "values"});
+  CHECK(ordo::autocast_state(at::kCPU).enabled);
 }
 
 TEST_CASE("attention: under bf16 autocast the output is near to fp32 and gradients reach every parameter", "[unit]") {

@@ -5,7 +5,9 @@
 #include <ATen/ops/empty.h>
 
 #include "ordo/config/config.h"
+#include "ordo/ops/autocast.h"
 #include "support/models.h"
+#include "support/small_encodings.h"
 #include "support/tolerance.h"
 
 namespace ordo::test {
@@ -130,12 +132,14 @@ TEST_CASE("stack: stochastic depth rises linearly to the last block", "[unit]") 
 
 TEST_CASE("stack: settings left open are resolved once", "[unit]") {
   StackConfig config = small_config();
+  config.norm.eps = 1e-3;
   config.attention.kv_heads = 0;
   const BlockConfig block = resolve_blocks(config)[2];
   CHECK(block.attention.config.kv_heads == 4);
   CHECK(block.attention.config.head_dim == 4);
   CHECK(block.attention.layer == 2);
   CHECK(block.feed_forward.hidden == 64);
+  CHECK(block.attention.norm_eps == config.norm.eps);
 }
 
 TEST_CASE("stack: relations between options are reported with both paths and values", "[unit]") {
@@ -172,6 +176,30 @@ TEST_CASE("stack: a kernel that can never serve an encoding is refused at the en
   config.position[1].source = {"lm.yaml", 9, 5};
   CHECK_THROWS_WITH(small_decoder(config),
                     Catch::StartsWith("lm.yaml:9:5: ") && Catch::Contains("flash") && Catch::Contains("alibi"));
+}
+
+TEST_CASE("stack: a kernel that can never serve a ready encoding is refused too", "[unit]") {
+  StackConfig config = small_config("none");
+  config.attention.kernel = Choice<AttentionKernel>("flash");
+  const auto ready = any_encoding("offset_table", position_facts(config, true));
+  CHECK_THROWS_WITH(Stack(config, /*causal=*/true, ready), Catch::Contains("flash") && Catch::Contains("scores"));
+}
+
+TEST_CASE("stack: under autocast the encoding of the input computes in full precision", "[unit]") {
+  struct Watcher final : PositionEncoding {
+    PositionTraits traits() const override { return {.places = {.input = true}}; }
+    Tensor input(const Tensor& x, const Positions&) override {
+      exact = !autocast_state(at::kCPU).enabled;
+      return x;
+    }
+    bool exact = false;
+  };
+  const StackConfig config = small_config("none");
+  const auto watcher = std::make_shared<Watcher>();
+  Stack stack(config, /*causal=*/true, watcher);
+  const AutocastScope half(at::kCPU, {.enabled = true, .dtype = at::kBFloat16});
+  stack.forward(hidden(1, 5, config.dim), {.at = consecutive(0, 5, at::kCPU)});
+  CHECK(watcher->exact);
 }
 
 TEST_CASE("stack: recompute flags must be one a block", "[unit]") {

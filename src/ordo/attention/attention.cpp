@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "ordo/ops/autocast.h"
+
 namespace ordo {
 
 void fields(Fields& f, AttentionConfig& c) {
@@ -41,8 +43,9 @@ MultiHeadAttention::MultiHeadAttention(const AttentionLayer& layer, std::shared_
   o_ = register_module("o", std::make_shared<Linear>(c.heads * c.head_dim, layer.dim,
                                                      Linear::Options{.bias = layer.bias, .residual = true}));
   if (c.qk_norm) {
-    q_norm_ = register_module("q_norm", std::make_shared<Norm>(c.head_dim, NormKind::rms, /*bias=*/false));
-    k_norm_ = register_module("k_norm", std::make_shared<Norm>(c.head_dim, NormKind::rms, /*bias=*/false));
+    const auto norm = [&] { return std::make_shared<Norm>(c.head_dim, NormKind::rms, /*bias=*/false, layer.norm_eps); };
+    q_norm_ = register_module("q_norm", norm());
+    k_norm_ = register_module("k_norm", norm());
   }
   dropout_ = register_module("dropout", std::make_shared<Dropout>(c.dropout));
   if (position_ != nullptr) position_->attach(layer.layer, *q_, *k_);
@@ -52,24 +55,39 @@ Tensor MultiHeadAttention::queries(const Tensor& x, const Positions& at) const {
   Tensor q = split_heads(q_->forward(x), layer_.config.heads, layer_.config.head_dim);
   if (q_norm_) q = q_norm_->forward(q).to(q.scalar_type());
   q = q.transpose(1, 2);
-  return position_ != nullptr ? position_->query(q, at, layer_.layer) : q;
+  if (position_ == nullptr) return q;
+  const AutocastScope off(q.device().type(), no_autocast());
+  return position_->query(q, at, layer_.layer);
 }
 
-// Keys and values of `source`, through the cache when there is one; keys come out turned.
-KVCache::Held MultiHeadAttention::memory(const Tensor& source, const Positions& at, const Call& call) const {
-  if (call.cache != nullptr) {
-    if (auto held = call.cache->held(layer_.layer)) return *held;
-  }
+bool MultiHeadAttention::turns_late() const {
+  return position_ != nullptr && position_->traits().keys == KeyCache::raw;
+}
+
+// Keys and values of `source`, appended to the cache when there is one; keys that are turned late come out raw.
+KVCache::Held MultiHeadAttention::projected(const Tensor& source, const Positions& at, const Call& call) const {
   Tensor k = split_heads(k_->forward(source), layer_.config.kv_heads, layer_.config.head_dim);
   if (k_norm_) k = k_norm_->forward(k).to(k.scalar_type());
   k = k.transpose(1, 2);
   const Tensor v = split_heads(v_->forward(source), layer_.config.kv_heads, layer_.config.head_dim).transpose(1, 2);
-  const Tensor kept = position_ != nullptr ? position_->keep(source, at, layer_.layer) : Tensor();
-  const bool turn_late = position_ != nullptr && position_->traits().keys == KeyCache::raw;
-  if (position_ != nullptr && !turn_late) k = position_->key(k, at, layer_.layer);
-  KVCache::Held held =
-      call.cache != nullptr ? call.cache->append(layer_.layer, k, v, kept) : KVCache::Held{k, v, kept, at, call.mask};
-  if (turn_late) held.k = position_->key(held.k, held.at, layer_.layer);
+  Tensor kept;
+  if (position_ != nullptr) {
+    const AutocastScope off(k.device().type(), no_autocast());
+    kept = position_->keep(source, at, layer_.layer);
+    if (!turns_late()) k = position_->key(k, at, layer_.layer);
+  }
+  return call.cache != nullptr ? call.cache->append(layer_.layer, k, v, kept)
+                               : KVCache::Held{k, v, kept, at, call.mask};
+}
+
+// Keys and values of `source`, or those that the cache holds already; keys come out turned.
+KVCache::Held MultiHeadAttention::memory(const Tensor& source, const Positions& at, const Call& call) const {
+  const auto written = call.cache != nullptr ? call.cache->held(layer_.layer) : std::nullopt;
+  KVCache::Held held = written ? *written : projected(source, at, call);
+  if (turns_late()) {
+    const AutocastScope off(held.k.device().type(), no_autocast());
+    held.k = position_->key(held.k, held.at, layer_.layer);
+  }
   return held;
 }
 
@@ -79,6 +97,10 @@ Attended MultiHeadAttention::forward(const Tensor& x, const Call& call) {
   const bool cross = call.memory.defined();
   const Tensor q = queries(x, call.at);
   KVCache::Held held = memory(cross ? call.memory : x, cross ? call.memory_at : call.at, call);
+  if (held.k.size(0) == 1 && B > 1) {  // one row of memory serves all queries
+    held.k = held.k.expand({B, -1, -1, -1});
+    held.v = held.v.expand({B, -1, -1, -1});
+  }
   const AttentionConfig& c = layer_.config;
   AttentionCall work{.q = q,
                      .k = held.k,
@@ -90,6 +112,7 @@ Attended MultiHeadAttention::forward(const Tensor& x, const Call& call) {
                      .softcap = c.softcap,
                      .want_weights = call.want_weights};
   if (position_ != nullptr) {
+    const AutocastScope off(x.device().type(), no_autocast());
     const AttentionPass pass{layer_.layer, call.at, held.at, c.scale, x, held.kept, work.mask};
     work.bias = position_->scores(pass);
     work.value_term = position_->values(pass);

@@ -29,6 +29,7 @@ struct AttentionLayer {
   int64_t dim = 0, layer = 0;
   std::optional<int64_t> window = {};
   bool bias = false;
+  double norm_eps = 1e-5;  // of qk_norm
 };
 
 class MultiHeadAttention : public torch::nn::Module {
@@ -52,6 +53,8 @@ class MultiHeadAttention : public torch::nn::Module {
 
  private:
   Tensor queries(const Tensor& x, const Positions& at) const;  // [B, H, L, E], turned
+  bool turns_late() const;                                     // keys are held raw, and turned anew for each call
+  KVCache::Held projected(const Tensor& source, const Positions& at, const Call& call) const;
   KVCache::Held memory(const Tensor& source, const Positions& at, const Call& call) const;
 
   AttentionLayer layer_;

@@ -22,7 +22,8 @@ struct PlacedRefusal : ConfigError {
 }  // namespace
 
 void refused_at(const Source& place, const ConfigError& refusal) {
-  if (place.file.empty() || dynamic_cast<const PlacedRefusal*>(&refusal) != nullptr) throw;
+  if (const auto* placed = dynamic_cast<const PlacedRefusal*>(&refusal)) throw PlacedRefusal(*placed);
+  if (place.file.empty()) throw ConfigError(refusal);
   const std::string where = place.line > 0 ? fmt::format("{}:{}:{}", place.file, place.line, place.column) : place.file;
   throw PlacedRefusal(fmt::format("{}: {}", where, refusal.what()));
 }

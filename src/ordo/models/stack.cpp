@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include "ordo/models/probe.h"
+#include "ordo/ops/autocast.h"
 #include "ordo/ops/recompute.h"
 
 namespace ordo {
@@ -14,17 +15,14 @@ namespace {
 void check_pair(const StackConfig& config, const AttentionKernel& kernel, const PositionEncoding& position,
                 const PositionFacts& facts) {
   const std::string& kernel_kind = config.attention.kernel.kind;
-  if (!never_works(kernel.traits(), kernel_kind, position.traits(), "")) return;
+  const auto whole = never_works(kernel.traits(), kernel_kind, position.traits(), "this encoding");
+  if (!whole) return;
   for (const auto& choice : config.position) {
     const auto reason =
         never_works(kernel.traits(), kernel_kind, positions().build(choice, facts)->traits(), choice.kind);
-    if (!reason) continue;
-    try {
-      throw ConfigError(*reason);
-    } catch (const ConfigError& refusal) {
-      refused_at(choice.source, refusal);
-    }
+    if (reason) refused_at(choice.source, ConfigError(*reason));
   }
+  throw ConfigError(*whole);
 }
 
 }  // namespace
@@ -70,9 +68,12 @@ void Stack::recompute(const std::vector<bool>& blocks) {
 Tensor Stack::forward(Tensor x, const Context& given) {
   Context c = given;
   c.mask.causal = causal_;
-  c.at = position_->place(given.at, given.draw);
+  {
+    const AutocastScope off(x.device().type(), no_autocast());  // encodings compute in full precision
+    c.at = position_->place(given.at, given.draw);
+    x = position_->input(x, c.at);
+  }
   if (c.cache != nullptr) c.cache->advance(c.at, c.mask);
-  x = position_->input(x, c.at);
   if (embedding_norm_) x = embedding_norm_->forward(x);
   x = dropout_->forward(x, c.draw);
   const bool may_recompute =

@@ -72,12 +72,13 @@ std::vector<BlockConfig> resolve_blocks(const StackConfig& c) {
   feed_forward.hidden = FeedForward::width(c.feed_forward, c.dim);
   std::vector<BlockConfig> blocks;
   for (int64_t i = 0; i < c.layers; ++i) {
-    BlockConfig block{.attention = {.config = attention, .dim = c.dim, .layer = i, .bias = c.bias},
-                      .feed_forward = feed_forward,
-                      .norm = c.norm,
-                      .dropout = c.dropout,
-                      .bias = c.bias,
-                      .dim = c.dim};
+    BlockConfig block{
+        .attention = {.config = attention, .dim = c.dim, .layer = i, .bias = c.bias, .norm_eps = c.norm.eps},
+        .feed_forward = feed_forward,
+        .norm = c.norm,
+        .dropout = c.dropout,
+        .bias = c.bias,
+        .dim = c.dim};
     const auto& pattern = attention.window;
     const int64_t window = pattern.empty() ? 0 : pattern[static_cast<size_t>(i) % pattern.size()];
     if (window > 0) block.attention.window = window;
