@@ -101,6 +101,19 @@ TEST_CASE("drop path: whole rows are dropped with the given probability, the res
   CHECK(out.max().item<double>() == Approx(1.25));
 }
 
+TEST_CASE("drop path: what stays of a bf16 branch is rounded once", "[unit]") {
+  DropPath path(0.3);
+  const Tensor branch = normal({64, 16}, 3).to(at::kBFloat16), wide = branch.to(at::kFloat);
+  const Tensor out = path.forward(branch, {.seed = 4});
+  CHECK(out.scalar_type() == at::kBFloat16);
+  CHECK(same_bytes(out, path.forward(wide, {.seed = 4}).to(at::kBFloat16)));
+}
+
+TEST_CASE("norm: an input of another width is named with both widths", "[unit]") {
+  CHECK_THROWS_WITH(Norm(16, NormKind::rms, false).forward(normal({2, 8}, 1)),
+                    "RMSNorm: x is 8 wide, the layer was built for 16");
+}
+
 TEST_CASE("feed-forward: the gate's activation multiplies the second projection", "[unit]") {
   FeedForward layer({.hidden = 24, .activation = Activation::silu, .gated = true}, 8, /*bias=*/true, 0.0);
   draw_all(layer);

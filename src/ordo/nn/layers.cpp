@@ -65,7 +65,8 @@ Tensor DropPath::forward(const Tensor& branch, const Draw& draw) const {
   if (!active()) return branch;
   std::vector<int64_t> rows(static_cast<size_t>(branch.dim()), 1);
   rows[0] = branch.size(0);
-  return branch * dropout_mask(rows, p(), key(draw), branch.options().requires_grad(false));
+  const auto wide = branch.options().dtype(accumulate_type(branch.scalar_type())).requires_grad(false);
+  return (branch * dropout_mask(rows, p(), key(draw), wide)).to(branch.scalar_type());
 }
 
 }  // namespace ordo

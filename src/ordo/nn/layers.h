@@ -36,7 +36,8 @@ enum class NormKind { layer, rms };
 extern const std::span<const NamedValue> kNormKinds;
 
 // LayerNorm (Ba et al. 2016) or RMSNorm (Zhang & Sennrich 2019) over the last dimension; statistics in at least fp32,
-// output in x's type (under autocast fp32, as LibTorch's own). weight [D]; bias [D] only for `layer` when asked for.
+// output in x's type (only LayerNorm under CUDA's autocast gives fp32, as LibTorch's own). weight [D]; bias [D] only
+// for `layer` when asked for.
 class Norm : public torch::nn::Module, public Resets {
  public:
   Norm(int64_t dim, NormKind kind, bool bias, double eps = 1e-5);

@@ -112,6 +112,8 @@ struct RmsNorm : torch::autograd::Function<RmsNorm> {
 }  // namespace
 
 at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps) {
+  require(x.dim() > 0 && x.size(-1) == weight.size(0), "RMSNorm: x is {} wide, the layer was built for {}",
+          x.dim() > 0 ? x.size(-1) : 0, weight.size(0));
   const bool own = x.is_cpu() && x.numel() > 0 && weight.scalar_type() == accumulate_type(x.scalar_type());
   if (own) return RmsNorm::apply(x, weight, eps);
   // One type in, so that LibTorch's fused implementation takes it.
