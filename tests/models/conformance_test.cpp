@@ -12,6 +12,7 @@
 
 #include <algorithm>
 
+#include "ordo/config/config.h"
 #include "ordo/models/decoder.h"
 #include "ordo/ops/autocast.h"
 #include "support/positions.h"
@@ -29,18 +30,42 @@ AttentionConfig conforming_attention(const std::string& kernel) {
   return {.heads = 4, .kv_heads = 2, .head_dim = 8, .kernel = Choice<AttentionKernel>(kernel)};
 }
 
+constexpr std::string_view kJoin = " + ";
+
+// "rope + alibi" -> both, to act together; "none" -> nothing.
+std::vector<Choice<PositionEncoding>> choices_of(std::string encoding) {
+  std::vector<Choice<PositionEncoding>> list;
+  for (size_t end = 0; (end = encoding.find(kJoin)) != std::string::npos; encoding.erase(0, end + kJoin.size()))
+    list.emplace_back(encoding.substr(0, end));
+  if (encoding != "none") list.emplace_back(encoding);
+  return list;
+}
+
+// The catalogue's encodings, and two of them together.
+std::vector<std::string> catalogue() {
+  std::vector<std::string> kinds{"rope + alibi"};
+  for (const auto& k : positions().kinds()) kinds.emplace_back(k.kind);
+  return kinds;
+}
+
+Decoder::Config conforming_decoder(const std::string& encoding, const std::string& kernel) {
+  Decoder::Config c;
+  c.dim = 32, c.layers = kLayers, c.max_length = kMaxLength, c.attention = conforming_attention(kernel),
+  c.init.std = 0.3, c.position = choices_of(encoding);
+  return c;
+}
+std::shared_ptr<Decoder> built(const Decoder::Config& c, uint64_t seed = 3) {
+  return std::make_shared<Decoder>(c, ModelFacts{.vocab_size = kVocab, .seed = seed});
+}
+
 // A causal model with one encoding and one kernel: a decoder for the catalogue's encodings, two bare attention layers
 // for the tests' own.
 class Subject : public torch::nn::Module {
  public:
   Subject(const std::string& encoding, const std::string& kernel) {
-    const auto& listed = positions().kinds();
-    if (std::any_of(listed.begin(), listed.end(), [&](const KindInfo& k) { return k.kind == encoding; })) {
-      Decoder::Config c;
-      c.dim = 32, c.layers = kLayers, c.max_length = kMaxLength, c.attention = conforming_attention(kernel),
-      c.init.std = 0.3;
-      if (encoding != "none") c.position = {Choice<PositionEncoding>(encoding)};
-      decoder_ = register_module("decoder", std::make_shared<Decoder>(c, ModelFacts{.vocab_size = kVocab, .seed = 3}));
+    const auto listed = catalogue();
+    if (std::find(listed.begin(), listed.end(), encoding) != listed.end()) {
+      decoder_ = register_module("decoder", built(conforming_decoder(encoding, kernel)));
       return;
     }
     const PositionFacts facts{.dim = 32,
@@ -88,7 +113,9 @@ Tensor mixed_ids(int64_t L, int64_t from = 0) {
 template <class Check>
 void for_every_pair(const Check& check, bool gradients = false) {
   const at::AutoGradMode mode(gradients);
-  for (const std::string& encoding : all_encodings()) {
+  auto encodings = all_encodings();
+  encodings.emplace_back("rope + alibi");
+  for (const std::string& encoding : encodings) {
     int taken = 0;
     for (const auto& kernel : kernels().kinds()) {
       INFO(encoding << " under " << kernel.kind);
@@ -245,6 +272,61 @@ TEST_CASE("conformance: bf16 autocast stays near fp32", "[conformance]") {
     const Tensor rounded = subject.run(ids).to(at::kFloat);
     CHECK((rounded - exact).norm().item<double>() < 0.03 * exact.norm().item<double>());
   });
+}
+
+TEST_CASE("conformance: in fp64 gradients are those of finite differences", "[conformance]") {
+  const Tensor ids = mixed_ids(9), weight = noise({1, 9, 32}, 4, at::kDouble);
+  for (const std::string& encoding : catalogue()) {
+    const auto model = built(conforming_decoder(encoding, "auto"));
+    model->to(at::kDouble);
+    const auto loss = [&] { return (model->forward({.ids = ids, .at = consecutive(0, 9, at::kCPU)}) * weight).sum(); };
+    loss().backward();
+    const at::NoGradGuard plain;
+    uint64_t key = 20;
+    for (const auto& p : model->named_parameters()) {
+      INFO(encoding << ", " << p.key());
+      constexpr double kStep = 1e-5;
+      const Tensor direction = noise(p.value().sizes(), ++key, at::kDouble);
+      const double along = (p.value().grad() * direction).sum().item<double>();
+      p.value().add_(direction, kStep);
+      const double above = loss().item<double>();
+      p.value().add_(direction, -2.0 * kStep);
+      const double below = loss().item<double>();
+      p.value().add_(direction, kStep);
+      CHECK((above - below) / (2.0 * kStep) == Approx(along).epsilon(1e-5).margin(1e-5));
+    }
+  }
+}
+
+TEST_CASE("conformance: a model is its config and its named parameters, nothing besides", "[conformance]") {
+  const at::NoGradGuard plain;
+  const Tensor ids = mixed_ids(9);
+  const auto out = [&](Decoder& model) { return model.forward({.ids = ids, .at = consecutive(0, 9, at::kCPU)}); };
+  for (const std::string& encoding : catalogue()) {
+    INFO(encoding);
+    const auto saved = built(conforming_decoder(encoding, "auto")),
+               loaded = built(conforming_decoder(encoding, "auto"), /*seed=*/4);
+    CHECK_FALSE(close(out(*loaded), out(*saved), kModel));
+    const auto into = loaded->named_parameters();
+    for (const auto& p : saved->named_parameters()) into[p.key()].copy_(p.value());
+    CHECK(same_bytes(out(*loaded), out(*saved)));
+  }
+}
+
+TEST_CASE("conformance: a config that is written and read again builds the same model", "[conformance]") {
+  const at::NoGradGuard plain;
+  const Tensor ids = mixed_ids(9);
+  const auto out = [&](const Decoder::Config& c) {
+    return built(c)->forward({.ids = ids, .at = consecutive(0, 9, at::kCPU)});
+  };
+  for (const std::string& encoding : catalogue()) {
+    INFO(encoding);
+    Decoder::Config written = conforming_decoder(encoding, "auto"), read;
+    const std::string text = dump_yaml(walk_of(written));
+    load_config_text(text, walk_of(read), {});
+    CHECK(dump_yaml(walk_of(read)) == text);
+    CHECK(same_bytes(out(read), out(written)));
+  }
 }
 
 TEST_CASE("conformance: every encoding works past its max_length, or refuses in words", "[conformance]") {
