@@ -180,6 +180,32 @@ TEST_CASE("resume: other data is refused without force, another tokenizer always
   CHECK(contains(thrown<CheckpointError>([&] { Trainer(characters, others).restore(two); }), "another tokenizer"));
 }
 
+TEST_CASE("resume: what was best by another metric does not count, and a state that names none is of the same",
+          "[unit]") {
+  CheckpointContent two = after(sample_config(), 2);
+  TrainState saved = parse_state(two.state, "a test");
+  saved.best = saved.early_best = 0.5;
+  saved.without_improvement = 3;
+  saved.early_by = "validation.loss";
+  const auto resumed_state = [&](const std::vector<std::string>& overrides) {
+    two.state = state_text(saved);
+    const RunConfig config = sample_config(overrides);
+    Trainer trainer(config, sample_parts(config));
+    trainer.restore(two);
+    return trainer.state();
+  };
+  const std::vector<std::string> same{"evaluate.every=1", "train.early_stop={patience: 9}"};
+  CHECK(resumed_state(same).best == 0.5);
+  CHECK(resumed_state(same).without_improvement == 3);
+  const TrainState other = resumed_state(
+      {"checkpoint.best=+validation.accuracy", "evaluate.every=1", "train.early_stop={metric: validation.perplexity}"});
+  CHECK_FALSE(other.best);
+  CHECK_FALSE(other.early_best);
+  CHECK(other.without_improvement == 0);
+  saved.best_by = saved.early_by = "";
+  CHECK(resumed_state(same).early_best == 0.5);
+}
+
 TEST_CASE("resume: averages that were not kept start from the checkpoint's weights", "[unit]") {
   const auto two = after(sample_config({"train.ema=0"}), 2);
   REQUIRE(two.ema.empty());

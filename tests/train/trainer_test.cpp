@@ -168,6 +168,59 @@ TEST_CASE(
   CHECK(parse_state(Checkpoint(folder.path() / checkpoint_name(2)).state(), "a test").evaluated == 2);
 }
 
+TEST_CASE("run: a metric of a split or a name that is not there is refused with what there is", "[unit]") {
+  const auto why = [](const std::vector<std::string>& overrides) {
+    const TemporaryFolder folder("misspelt");
+    return thrown<ConfigError>([&] { run_sample(overrides, folder.path(), {3.0}); });
+  };
+  CHECK(contains(why({"checkpoint.best=test.loss"}), "checkpoint.best is a metric of test data, and there is none"));
+  CHECK(contains(why({"checkpoint.best=validation.los"}), "'los' of validation data, but there are only: loss"));
+  CHECK(contains(why({"evaluate.every=1", "train.early_stop={metric: +validation.accuracy}"}),
+                 "train.early_stop.metric asks for the metric 'accuracy'"));
+}
+
+TEST_CASE("run: a stop during an evaluation leaves it to the resume, with no line of it and no further step",
+          "[unit]") {
+  const TemporaryFolder folder("abandoned");
+  const RunConfig config = sample_config({"evaluate.every=2"});
+  class StoppingTask final : public WrappedTask {
+   public:
+    StoppingTask(std::shared_ptr<const Task> inner, std::atomic<bool>& flag)
+        : WrappedTask(std::move(inner)), flag_(flag) {}
+    Evaluation evaluate(Model& model, const StreamOptions& o) const override {
+      flag_ = true;
+      return inner_->evaluate(model, o);
+    }
+
+   private:
+    std::atomic<bool>& flag_;
+  };
+  std::atomic<bool> stop = false;
+  Recorder recorder;
+  TrainerParts parts = sample_parts(config, std::make_shared<StoppingTask>(sample_task(config), stop));
+  parts.run = folder.path();
+  parts.observers = {&recorder};
+  parts.stop = &stop;
+  Trainer trainer(config, parts);
+  CHECK(trainer.run().end == RunReport::End::stopped_by_signal);
+  CHECK(trainer.state().step == 2);
+  CHECK(trainer.state().evaluated == 0);
+  CHECK(recorder.evaluations.empty());
+  CHECK(recorder.saves == std::vector<std::string>{"step-00000002"});
+}
+
+TEST_CASE("run: the best whose save failed is written with the next save", "[unit]") {
+  const TemporaryFolder folder("lost-best");
+  const RunConfig config = sample_config({"evaluate.every=2"});
+  const auto graded = std::make_shared<GradedTask>(sample_task(config), std::vector<double>{3.0, 4.0, 5.0});
+  TrainerParts parts = sample_parts(config, std::make_shared<UnsavableTask>(graded, std::set<int>{1}));
+  parts.run = folder.path();
+  Trainer(config, parts).run();
+  CHECK(list_checkpoints(folder.path()) == std::vector<int64_t>{2, 5});
+  CHECK(pointed(folder.path(), "best") == 2);
+  CHECK(pointed(folder.path(), "last") == 5);
+}
+
 TEST_CASE("metric choices: a split and a name, a plus for larger is better", "[unit]") {
   const auto accuracy = MetricChoice::parse("+test.accuracy");
   REQUIRE(accuracy);
@@ -258,8 +311,8 @@ TEST_CASE("state: text and back, and a newer format is refused in one line", "[u
                .updates = 6,
                .skipped = 1,
                .evaluated = 5,
+               .best_by = "validation.loss",
                .best = 0.1,
-               .best_step = 4,
                .without_improvement = 2};
   s.data = R"({"epoch":1,"cursor":3})";
   s.scaler = R"({"scale":1024.0,"good_steps":3})";
