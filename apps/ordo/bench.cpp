@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // ordo bench: the real training step, measured in blocks; one JSON line a block.
 #include <ATen/Parallel.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/rand.h>
+#include <c10/core/InferenceMode.h>
 #include <fmt/core.h>
 #include <sys/resource.h>
 
@@ -16,6 +20,7 @@
 #include "operator_profile.h"
 #include "options.h"
 #include "ordo/core/text.h"
+#include "ordo/cuda/backend.h"
 #include "ordo/ops/device.h"
 #include "ordo/train/trainer.h"
 #include "ordo/train/weights.h"
@@ -48,6 +53,29 @@ double peak_resident_megabytes() {
   return static_cast<double>(usage.ru_maxrss) / 1024.0;
 }
 
+// A GPU works on while the program goes on: the clock is read when it is done.
+void wait_for(c10::Device device) {
+  if (device.is_cuda()) cuda_backend()->synchronize();
+}
+
+// What the machine can do: FLOP/s of one square matrix product of this type, the best of five.
+double peak_flops(c10::Device device, at::ScalarType type) {
+  constexpr int64_t kSize = 1024;
+  constexpr int kTries = 5;
+  const c10::InferenceMode inference;
+  const auto values = at::TensorOptions().device(device);
+  const at::Tensor a = at::rand({kSize, kSize}, values).to(type), b = at::rand({kSize, kSize}, values).to(type);
+  double best = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < kTries; ++i) {
+    wait_for(device);
+    const double start = wall_seconds();
+    at::matmul(a, b);
+    wait_for(device);
+    best = std::min(best, wall_seconds() - start);
+  }
+  return 2.0 * static_cast<double>(kSize * kSize * kSize) / best;
+}
+
 double rounded(double value, int digits) {
   const double unit = std::pow(10.0, digits);
   return std::round(value * unit) / unit;
@@ -64,6 +92,7 @@ class Bench {
     config_ = options.name ? bench_config(settings) : load_subject(*options.file, options.overrides).config;
     if (!options.name && options.batch > 0) config_.train.batch_size = options.batch;
     const c10::Device device = open_device(config_.device);
+    device_ = device;
     if (options.threads > 0) at::set_num_threads(static_cast<int>(options.threads));
     Assembly parts;
     if (options.name) {
@@ -81,6 +110,8 @@ class Bench {
     for (const auto& parameter : parameters_of(*parts.model)) parameters_ += parameter.value.numel();
     trainer_ =
         std::make_unique<Trainer>(config_, TrainerParts{.task = parts.task, .model = parts.model, .device = device});
+    peak_flops_ = peak_flops(device, product_type());
+    if (device.is_cuda()) cuda_backend()->reset_peak(device_index());
     const double start = wall_seconds();
     for (int64_t i = 0; i < options.warmup; ++i) step();
     warmup_ = wall_seconds() - start;
@@ -100,27 +131,33 @@ class Bench {
     for (const double t : times) seconds += t;
     std::nth_element(times.begin(), times.begin() + options_.steps / 2, times.end());
     const double flops = flops_ * static_cast<double>(options_.steps);
-    return {{"bench", "train"},
-            {"impl", "ordo"},
-            {"case", options_.name.value_or(config_.name)},
-            {"dtype", precision_name()},
-            {"threads", at::get_num_threads()},
-            {"params", parameters_},
-            {"block", index},
-            {"steps", options_.steps},
-            {"tokens", tokens_ - tokens_before},
-            {"sec", rounded(seconds, 5)},
-            {"cpu_s", rounded(used, 5)},
-            {"tok_s", rounded(static_cast<double>(tokens_ - tokens_before) / seconds, 1)},
-            {"step_ms", rounded(1e3 * times[static_cast<size_t>(options_.steps / 2)], 3)},
-            {"flops_step", flops_},
-            {"gflops", rounded(flops / seconds / 1e9, 1)},
-            {"gflops_cpu", rounded(flops / used / 1e9, 1)},
-            {"loss", rounded(loss_, 6)},
-            {"loss_at", loss_at_},
-            {"done", done_},
-            {"warmup_s", rounded(warmup_, 2)},
-            {"peak_rss_mb", rounded(peak_resident_megabytes(), 1)}};
+    Json line{{"bench", "train"},
+              {"impl", "ordo"},
+              {"case", options_.name.value_or(config_.name)},
+              {"dtype", precision_name()},
+              {"threads", at::get_num_threads()},
+              {"params", parameters_},
+              {"block", index},
+              {"steps", options_.steps},
+              {"tokens", tokens_ - tokens_before},
+              {"sec", rounded(seconds, 5)},
+              {"cpu_s", rounded(used, 5)},
+              {"tok_s", rounded(static_cast<double>(tokens_ - tokens_before) / seconds, 1)},
+              {"step_ms", rounded(1e3 * times[static_cast<size_t>(options_.steps / 2)], 3)},
+              {"flops_step", flops_},
+              {"gflops", rounded(flops / seconds / 1e9, 1)},
+              {"gflops_cpu", rounded(flops / used / 1e9, 1)},
+              {"peak_gflops", rounded(peak_flops_ / 1e9, 1)},
+              {"share", rounded(flops / seconds / peak_flops_, 4)},
+              {"loss", rounded(loss_, 6)},
+              {"loss_at", loss_at_},
+              {"done", done_},
+              {"warmup_s", rounded(warmup_, 2)},
+              {"peak_rss_mb", rounded(peak_resident_megabytes(), 1)}};
+    if (device_.is_cuda())
+      line["peak_device_mb"] =
+          rounded(static_cast<double>(cuda_backend()->peak_memory(device_index())) / (1024.0 * 1024.0), 1);
+    return line;
   }
 
   Json profile() {
@@ -136,8 +173,15 @@ class Bench {
            : config_.train.precision == Precision::fp16 ? "fp16"
                                                         : "fp32";
   }
+  at::ScalarType product_type() const {
+    return config_.train.precision == Precision::bf16   ? at::kBFloat16
+           : config_.train.precision == Precision::fp16 ? at::kHalf
+                                                        : at::kFloat;
+  }
+  int device_index() const { return device_.has_index() ? device_.index() : 0; }
   void step() {
     const StepReport report = trainer_->step();
+    wait_for(device_);
     ++done_;
     loss_ = report.loss;
     tokens_ = report.tokens;
@@ -148,7 +192,8 @@ class Bench {
   BenchOptions options_;
   RunConfig config_;
   std::unique_ptr<Trainer> trainer_;
-  double flops_ = 0.0, loss_ = 0.0, warmup_ = 0.0;
+  c10::Device device_{c10::kCPU};
+  double flops_ = 0.0, peak_flops_ = 0.0, loss_ = 0.0, warmup_ = 0.0;
   int64_t done_ = 0, tokens_ = 0, parameters_ = 0;
   Json loss_at_ = Json::object();
 };

@@ -11,6 +11,7 @@
 #include "ordo/attention/attention.h"
 #include "ordo/core/log.h"
 #include "ordo/core/text.h"
+#include "ordo/train/memory.h"
 #include "ordo/train/trainer.h"
 #include "ordo/train/weights.h"
 #include "runs.h"
@@ -50,7 +51,7 @@ struct MemoryEstimate {
   double total() const { return weights + gradients + optimizer + ema + activations; }
 };
 
-MemoryEstimate estimate_memory(const RunConfig& config, const Model& model, int64_t rows) {
+MemoryEstimate estimate_memory(const RunConfig& config, const Model& model) {
   MemoryEstimate bytes;
   const OptimizerFacts facts{parameters_of(model)};
   for (const auto& parameter : facts.parameters) bytes.weights += static_cast<double>(parameter.value.nbytes());
@@ -58,8 +59,7 @@ MemoryEstimate estimate_memory(const RunConfig& config, const Model& model, int6
   for (const auto& [name, tensor] : optimizers().build(config.train.optimizer, facts)->state())
     bytes.optimizer += static_cast<double>(tensor.nbytes());
   if (config.train.ema > 0) bytes.ema = bytes.weights;
-  bytes.activations =
-      model.cost(config.train.length).activation_bytes_per_token * static_cast<double>(rows * config.train.length);
+  bytes.activations = activation_bytes(config, model);
   return bytes;
 }
 
@@ -134,15 +134,19 @@ struct Findings {
 Findings look_at(const RunConfig& config, bool with_step) {
   const c10::Device device = open_device_quietly(config.device);
   Assembly parts = assemble(config, device, {});
+  const auto too_long = parts.model->position().refuses_length(config.train.length);
+  require<ConfigError>(!too_long, "train.length ({}): {}", config.train.length, too_long.value_or(""));
+  // Opens the training data and builds the schedule over the steps that there will be: what train would refuse, too.
+  Trainer trainer(config, {.task = parts.task, .model = parts.model, .device = device});
   Findings found{.device = device.str(),
                  .data = parts.task->summary(),
                  .parts = parameters_by_part(*parts.model),
                  .rows = rows_of(config.train)};
   for (const auto& [part, count] : found.parts) found.parameters += count;
   found.cost = parts.model->cost(config.train.length);
-  found.memory = estimate_memory(config, *parts.model, found.rows);
+  found.memory = estimate_memory(config, *parts.model);
   found.kernels = kernel_choices(*parts.model, config.train.length, device);
-  if (with_step) found.step = Trainer(config, {.task = parts.task, .model = parts.model, .device = device}).step();
+  if (with_step) found.step = trainer.step();
   return found;
 }
 

@@ -4,7 +4,6 @@
 // neither.
 #include "ordo/cuda/backend.h"
 
-#include <c10/core/AllocatorConfig.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAEvent.h>
 #include <c10/cuda/CUDAFunctions.h>
@@ -37,6 +36,11 @@ int attribute(cudaDeviceAttr which, int device) {
   return value;
 }
 
+struct SideStream {
+  c10::cuda::CUDAStream stream = c10::cuda::getStreamFromPool();
+  c10::cuda::CUDAEvent done{};
+};
+
 class LibTorchBackend final : public Backend {
  public:
   int devices() const override { return c10::cuda::device_count(); }
@@ -59,27 +63,11 @@ class LibTorchBackend final : public Backend {
   }
   void synchronize() override { c10::cuda::device_synchronize(); }
 
-  Memory memory(int device) const override {
-    const c10::cuda::CUDAGuard guard(device_index(device));
-    const auto stats = allocator::getDeviceStats(device_index(device));
+  int64_t peak_memory(int device) const override {
     const auto all = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
-    size_t unused = 0, total = 0;
-    C10_CUDA_CHECK(cudaMemGetInfo(&unused, &total));
-    return {.allocated = stats.allocated_bytes[all].current,
-            .peak_allocated = stats.allocated_bytes[all].peak,
-            .reserved = stats.reserved_bytes[all].current,
-            .peak_reserved = stats.reserved_bytes[all].peak,
-            .total = static_cast<int64_t>(total),
-            .ooms = stats.num_ooms};
+    return allocator::getDeviceStats(device_index(device)).allocated_bytes[all].peak;
   }
   void reset_peak(int device) override { allocator::resetPeakStats(device_index(device)); }
-  void release_cache() override { allocator::emptyCache(); }
-  void cap_memory(double fraction, int device) override {
-    allocator::setMemoryFraction(fraction, device_index(device));
-  }
-  void configure_allocator(const std::string& settings) override {
-    c10::CachingAllocator::setAllocatorSettings(settings);
-  }
 
   void on_side_stream(const std::function<void()>& f) override {
     if (!side_) side_.emplace();
@@ -95,21 +83,8 @@ class LibTorchBackend final : public Backend {
     for (const at::Tensor& tensor : produced) tensor.record_stream(current);
   }
 
-  double timed_ms(const std::function<void()>& f) override {
-    c10::cuda::CUDAEvent before(cudaEventDefault), after(cudaEventDefault);
-    before.record();
-    f();
-    after.record();
-    after.synchronize();
-    return before.elapsed_time(after);
-  }
-
  private:
-  struct Side {
-    c10::cuda::CUDAStream stream = c10::cuda::getStreamFromPool();
-    c10::cuda::CUDAEvent done{};
-  };
-  std::optional<Side> side_;
+  std::optional<SideStream> side_;
 };
 
 }  // namespace

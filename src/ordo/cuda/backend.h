@@ -11,11 +11,7 @@
 
 namespace ordo::cuda {
 
-inline constexpr int kAbi = 1;  // compared before any virtual call
-
-struct Memory {
-  int64_t allocated = 0, peak_allocated = 0, reserved = 0, peak_reserved = 0, total = 0, ooms = 0;
-};
+inline constexpr int kAbi = 2;  // compared before any virtual call
 
 class Backend {
  public:
@@ -24,17 +20,13 @@ class Backend {
   virtual std::string describe(int device) const = 0;  // "NVIDIA H200, sm_90, 150.1 GB"
   virtual int capability(int device) const = 0;        // 90 = sm_90
   virtual void use(int device) = 0;
-  virtual void synchronize() = 0;
-  virtual Memory memory(int device) const = 0;
+  virtual void synchronize() = 0;                     // waits for all that the device in use was given to do
+  virtual int64_t peak_memory(int device) const = 0;  // bytes of tensors at the high-water mark
   virtual void reset_peak(int device) = 0;
-  virtual void release_cache() = 0;
-  virtual void cap_memory(double fraction, int device) = 0;
-  virtual void configure_allocator(const std::string& settings) = 0;
   // Runs f with a side stream current; wait_for_side_stream makes the current stream wait and takes over what was
   // produced there.
   virtual void on_side_stream(const std::function<void()>& f) = 0;
   virtual void wait_for_side_stream(const std::vector<at::Tensor>& produced) = 0;
-  virtual double timed_ms(const std::function<void()>& f) = 0;
 };
 
 }  // namespace ordo::cuda

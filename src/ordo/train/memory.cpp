@@ -4,6 +4,7 @@
 #include <c10/util/Exception.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <new>
 
 #include "ordo/core/text.h"
@@ -27,22 +28,48 @@ std::string amount_asked(const std::string& message) {
   return "";
 }
 
+double tokens_of(const RunConfig& config) { return static_cast<double>(rows_of(config.train) * config.train.length); }
+
+double bytes_of_number(const RunConfig& config) { return config.train.precision == Precision::fp32 ? 4.0 : 2.0; }
+
+// With nothing recomputed.
+double all_activation_bytes(const RunConfig& config, const Model& model) {
+  return model.cost(config.train.length).activation_bytes_per_token * tokens_of(config) * bytes_of_number(config) / 4.0;
+}
+
 [[noreturn]] void throw_out_of_memory(const std::string& message, const RunConfig& config, const Model& model) {
   double weights = 0.0;
   for (const auto& p : parameters_of(model)) weights += static_cast<double>(p.value.nbytes());
-  const double tokens = static_cast<double>(rows_of(config.train) * config.train.length);
-  const double activations = model.cost(config.train.length).activation_bytes_per_token * tokens;
   throw DeviceError(
       fmt::format("memory ran out{}. Of this run, weights and gradients take {} each, the optimiser (for AdamW) {}, "
                   "activations of one micro-batch about "
                   "{}. Lower train.batch_size and raise train.accumulate by as much, or set train.recompute: blocks",
-                  amount_asked(message), bytes_text(weights), bytes_text(2.0 * weights), bytes_text(activations)));
+                  amount_asked(message), bytes_text(weights), bytes_text(2.0 * weights),
+                  bytes_text(activation_bytes(config, model))));
 }
 }  // namespace
 
+std::vector<bool> blocks_to_recompute(const RunConfig& config, const Model& model) {
+  return recompute_policies()
+      .build(config.train.recompute,
+             {.layers = model.layers(), .activation_bytes = all_activation_bytes(config, model)})
+      ->blocks();
+}
+
+double activation_bytes(const RunConfig& config, const Model& model) {
+  const auto flags = blocks_to_recompute(config, model);
+  const double all = all_activation_bytes(config, model);
+  const auto dropped = static_cast<double>(std::count(flags.begin(), flags.end(), true));
+  if (dropped == 0.0) return all;
+  // A dropped block keeps its input; on the way back the insides of one at a time are there.
+  const double block = all / static_cast<double>(model.layers());
+  const double input = tokens_of(config) * static_cast<double>(model.dim()) * bytes_of_number(config);
+  return std::min(all, all - (dropped - 1.0) * block + dropped * input);
+}
+
 double peak_memory(c10::Device device) {
   if (device.is_cuda() && cuda_backend() != nullptr)
-    return static_cast<double>(cuda_backend()->memory(device.has_index() ? device.index() : 0).peak_allocated);
+    return static_cast<double>(cuda_backend()->peak_memory(device.has_index() ? device.index() : 0));
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) * 1024.0;

@@ -6,6 +6,7 @@
 
 #include "ordo/core/text.h"
 #include "ordo/models/decoder.h"
+#include "ordo/positions/learned.h"
 #include "ordo/tasks/language_modeling.h"
 #include "ordo/train/judge.h"
 
@@ -52,6 +53,22 @@ void check_lengths(const RunConfig& c, Problems& problems) {
                  "evaluate.stride ({}) must not exceed the shortest evaluated length ({}): tokens between windows "
                  "would go unjudged",
                  c.evaluate.stride, shortest);
+}
+
+// A learned table has no rows past the model's length, so no training row may be longer.
+void check_table(const RunConfig& c, Problems& problems) {
+  const auto& model = c.model.as<Decoder::Config>();
+  if (model.max_length == 0 || model.max_length >= c.train.length) return;
+  for (const auto& choice : model.position) {
+    if (choice.kind != Learned::kKind || !choice.config) continue;
+    const auto& table = choice.as<Learned::Config>();
+    if (table.on_overflow == Learned::Overflow::clamp || table.max_positions >= c.train.length) continue;
+    problems.add("model.max_length",
+                 "model.max_length ({}) is smaller than train.length ({}), and a learned table has no positions past "
+                 "it: raise it, or leave it out",
+                 model.max_length, c.train.length);
+    return;
+  }
 }
 }  // namespace
 
@@ -130,7 +147,10 @@ void check(const RunConfig& c, Problems& problems) {
   if (c.task.kind == LanguageModeling::kKind && c.task.config)
     for (auto& text : contradictions(c.task.as<LanguageModeling::Config>().data, "task.data"))
       problems.add_text("task.data", std::move(text));
-  if (c.model.kind == Decoder::kKind && c.model.config) check(c.model.as<Decoder::Config>(), "model", problems);
+  if (c.model.kind == Decoder::kKind && c.model.config) {
+    check(c.model.as<Decoder::Config>(), "model", problems);
+    check_table(c, problems);
+  }
 }
 
 LoadedConfig load_run_config(const fs::path& file, std::span<const std::string> overrides) {

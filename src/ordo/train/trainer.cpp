@@ -35,15 +35,6 @@ void set_switches(const TrainConfig& c) {
   allow_tf32(c.tf32);
 }
 
-std::vector<bool> recompute_flags(const RunConfig& config, const Model& model) {
-  const double tokens = static_cast<double>(rows_of(config.train) * config.train.length);
-  const double half = config.train.precision == Precision::fp32 ? 1.0 : 0.5;
-  const double bytes = model.cost(config.train.length).activation_bytes_per_token * tokens * half;
-  return recompute_policies()
-      .build(config.train.recompute, {.layers = model.layers(), .activation_bytes = bytes})
-      ->blocks();
-}
-
 StreamOptions training_stream(const RunConfig& config) {
   return {.split = Split::train,
           .batch_size = rows_of(config.train),
@@ -77,7 +68,7 @@ Trainer::Inside::Inside(const RunConfig& run_config, TrainerParts trainer_parts)
   judge.require_splits(*parts.task);
   set_switches(config.train);
   parts.model->train();
-  parts.model->recompute(recompute_flags(config, *parts.model));
+  parts.model->recompute(blocks_to_recompute(config, *parts.model));
   state.best_by = config.checkpoint.best;
   if (config.train.early_stop) state.early_by = config.train.early_stop->metric;
   state.data_fingerprint = hash_text(parts.task->fingerprint());
