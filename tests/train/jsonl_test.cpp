@@ -42,19 +42,20 @@ TEST_CASE("metrics.jsonl: the fields of train and eval lines, on the log's horiz
        .best = true});
   lines.evaluated({.step = 25, .length = 128, .refused = "too long"});
   const auto all = lines_of(folder.path() / kMetricsFile);
-  REQUIRE(all.size() == 6);
-  CHECK(all[0]["step"] == 7);
-  CHECK(all[0]["loss"].is_null());
-  CHECK(all[0]["skipped"] == 1);
-  CHECK(all[1]["step"] == 10);
+  REQUIRE(all.size() == 7);
+  CHECK(all[0]["step"] == 1);  // the loss before any training
+  CHECK(all[1]["step"] == 7);
+  CHECK(all[1]["loss"].is_null());
+  CHECK(all[1]["skipped"] == 1);
+  CHECK(all[2]["step"] == 10);
   for (const char* key : {"kind", "step", "tokens", "loss", "lr", "grad_norm", "tokens_per_second", "seconds"})
-    CHECK(all[1].contains(key));
-  CHECK(all[3]["step"] == 25);
-  CHECK(all[4]["kind"] == "eval");
-  CHECK(all[4]["split"] == "validation");
-  CHECK(all[4]["metrics"]["perplexity"] == 7.4);
-  CHECK(all[5]["metrics"].is_null());
-  CHECK(all[5]["refused"] == "too long");
+    CHECK(all[2].contains(key));
+  CHECK(all[4]["step"] == 25);
+  CHECK(all[5]["kind"] == "eval");
+  CHECK(all[5]["split"] == "validation");
+  CHECK(all[5]["metrics"]["perplexity"] == 7.4);
+  CHECK(all[6]["metrics"].is_null());
+  CHECK(all[6]["refused"] == "too long");
 }
 
 TEST_CASE(
@@ -69,9 +70,9 @@ TEST_CASE(
   write_file(file, good + "{\"kind\":\"tr\n" + "{\"kind\":\"train\",\"step\":2}\n");
   trim_metrics(file, 2);
   CHECK(read_file(file) == good + "{\"kind\":\"train\",\"step\":2}\n");
-  CHECK_NOTHROW(trim_metrics(folder.path() / "absent.jsonl", 2));
   trim_metrics(file, 2, /*evaluated=*/1);
   CHECK(read_file(file) == "{\"kind\":\"train\",\"step\":1}\n{\"kind\":\"train\",\"step\":2}\n");
+  CHECK_NOTHROW(trim_metrics(folder.path() / "absent.jsonl", 2));
 }
 
 }  // namespace ordo::test

@@ -98,6 +98,7 @@ class Console final : public spdlog::sinks::base_sink<spdlog::details::null_mute
     text += '\n';
     if (drawn_) text += progress_line();
     put_on_stderr(text);
+    if (!on_terminal()) shown_at_ = LogClock::now();  // a line tells that things go on as well as progress does
   }
   void flush_() override {}
 

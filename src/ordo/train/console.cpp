@@ -37,11 +37,12 @@ void Console::stepped(const StepReport& r) {
   pace_.stepped(r.step_tokens);
   peak_memory_ = r.peak_memory;
   const std::string left = r.step < steps_ ? ", " + duration_text(pace_.seconds_left(r.step)) + " left" : "";
-  log::progress(fmt::format("step {}/{}  loss {:.4f}{}", r.step, steps_, r.loss, left));
-  if (r.step % log_every_ != 0 && r.step != steps_) return;
+  const std::string now = fmt::format("step {}/{}  loss {:.4f}{}", r.step, steps_, r.loss, left);
+  if (r.step != 1 && r.step % log_every_ != 0 && r.step != steps_) return log::progress(now);
   const std::string scale = r.loss_scale != 1.0 ? fmt::format("  scale {}", number_text(r.loss_scale)) : "";
   log::info("step {}/{}  loss {:.4f}  lr {:.2e}  norm {:.3f}{}  {} tokens/s{}", r.step, steps_, r.loss, r.lr,
             r.grad_norm, scale, count_text(pace_.take_tokens_per_second()), left);
+  log::progress(now);  // after the line: off a terminal one of the two is enough
 }
 
 void Console::evaluated(const EvalReport& r) {

@@ -43,7 +43,7 @@ void JsonLines::started(const RunConfig& config, int64_t step, int64_t steps) {
 
 void JsonLines::stepped(const StepReport& r) {
   pace_.stepped(r.step_tokens);
-  if (r.step % log_every_ != 0 && r.step != steps_ && !r.skipped) return;
+  if (r.step != 1 && r.step % log_every_ != 0 && r.step != steps_ && !r.skipped) return;
   Json line{{"kind", "train"}, {"step", r.step}, {"tokens", r.tokens},      {"epoch", r.epoch},
             {"loss", r.loss},  {"lr", r.lr},     {"grad_norm", r.grad_norm}};
   if (r.loss_scale != 1.0) line["loss_scale"] = r.loss_scale;

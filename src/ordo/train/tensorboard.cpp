@@ -144,7 +144,7 @@ void TensorBoard::started(const RunConfig& config, int64_t step, int64_t steps) 
 }
 
 void TensorBoard::stepped(const StepReport& r) {
-  if (r.step % log_every_ != 0 && r.step != steps_) return;
+  if (r.step != 1 && r.step % log_every_ != 0 && r.step != steps_) return;
   const EventScalar scalars[] = {{"train/loss", r.loss},
                                  {"train/lr", r.lr},
                                  {"train/grad_norm", r.grad_norm},
