@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 
 #include "options.h"
 #include "ordo/core/files.h"
+#include "ordo/core/log.h"
 #include "ordo/core/text.h"
 #include "runs.h"
 
@@ -61,11 +63,11 @@ std::vector<std::vector<int64_t>> encode_all(const Tokenizer& tokenizer, const W
 }
 
 // One prompt: its text goes out as it comes. A reader that has left ends it.
-void stream_one(TrainedModel& trained, const Tokenizer& tokenizer, const GenerateOptions& o,
+void stream_one(TrainedModel& trained, const Tokenizer& tokenizer, const GenerateConfig& sampling,
                 const std::string& prompt) {
   print(prompt);
   Utf8Joiner joiner;
-  generate(*trained.parts.model, encode_all(tokenizer, {prompt}), o.sampling, [&](int64_t, int64_t id) {
+  generate(*trained.parts.model, encode_all(tokenizer, {prompt}), sampling, [&](int64_t, int64_t id) {
     print(joiner.add(tokenizer.piece(id)));
     return output_open();
   });
@@ -96,6 +98,19 @@ Json as_json(const TrainedModel& trained, const Words& prompts, const std::vecto
           {"results", std::move(results)}};
 }
 
+// How many tokens to write when the user gave no number: fewer than usual where the encoding's table ends before.
+int64_t tokens_that_fit(TrainedModel& trained, const std::vector<std::vector<int64_t>>& prompts, int64_t usual) {
+  Model& model = *trained.parts.model;
+  int64_t longest = 0;
+  for (const auto& prompt : prompts) longest = std::max(longest, static_cast<int64_t>(prompt.size()));
+  const auto fits = [&](int64_t fresh) { return !model.position().refuses_length(longest + fresh - 1); };
+  if (fits(usual)) return usual;
+  const int64_t room = model.max_length() - longest + 1;      // the last token is never fed back
+  if (room < 1 || room > usual || !fits(room)) return usual;  // generate() says why
+  log::info("writing {} token(s), all that fit: the model's positions end at {}", room, model.max_length());
+  return room;
+}
+
 void check_sampling(const Options& options, const GenerateConfig& sampling) {
   if (!sampling.greedy) return;
   for (const char* name : {"--temperature", "--top-k", "--top-p", "--min-p", "--seed"})
@@ -115,7 +130,8 @@ int generate_text(const Words& words) {
   options.text("--file", o.file, "FILE", "a file whose text is a prompt");
   options.text("--checkpoint", o.checkpoint, "best|last|STEP",
                "which checkpoint of a run folder (the best if there is one, else the last)");
-  options.integer("-n,--max-new-tokens", s.max_new_tokens, "how many tokens to write at most (200)", 1, 1 << 24);
+  options.integer("-n,--max-new-tokens", s.max_new_tokens,
+                  "how many tokens to write at most (200, or what the model's positions hold)", 1, 1 << 24);
   options.flag("--greedy", s.greedy, "always the likeliest token");
   options.number("--temperature", s.temperature, "below 1: safer, above 1: bolder (1)", above(0.0));
   options.integer("--top-k", s.top_k, "choose among the k likeliest tokens only (0: all)", 0, 1 << 24);
@@ -137,11 +153,14 @@ int generate_text(const Words& words) {
   const Tokenizer* tokenizer = trained.parts.task->tokenizer();
   require<ConfigError>(tokenizer != nullptr, "{}: its task '{}' has no tokenizer, so there is no text to continue",
                        o.run, trained.config.task.kind);
+  s.vocab_size = tokenizer->vocab_size();
+  const auto encoded = encode_all(*tokenizer, prompts);
+  if (!options.given("--max-new-tokens")) s.max_new_tokens = tokens_that_fit(trained, encoded, s.max_new_tokens);
   if (prompts.size() == 1 && !o.json) {
-    stream_one(trained, *tokenizer, o, prompts.front());
+    stream_one(trained, *tokenizer, s, prompts.front());
     return kDone;
   }
-  const auto ids = generate(*trained.parts.model, encode_all(*tokenizer, prompts), s);
+  const auto ids = generate(*trained.parts.model, encoded, s);
   if (o.json)
     print_json(as_json(trained, prompts, ids, *tokenizer));
   else

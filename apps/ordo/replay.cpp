@@ -44,12 +44,21 @@ Stretch choose_stretch(const fs::path& run, std::optional<int64_t> from, std::op
   return {*from, to, std::find(saved.begin(), saved.end(), to) != saved.end()};
 }
 
+// Where the config of these steps lies: in the checkpoint that they led to (the one they began at may know of fewer
+// train.steps), else in the run.
+fs::path config_of(const fs::path& run, const Stretch& stretch) {
+  for (const int64_t step : list_checkpoints(run))
+    if (step >= stretch.to) return run / checkpoint_name(step);
+  return run;
+}
+
 // step -> loss of metrics.jsonl.
 std::map<int64_t, double> recorded_losses(const fs::path& run) {
   std::map<int64_t, double> losses;
   std::ifstream in(run / "metrics.jsonl");
   int64_t number = 0;
   for (std::string line; std::getline(in, line);) {
+    if (in.eof()) break;  // a line without its end was cut by a crash, or is being written
     const Json entry = parse_json(line, fmt::format("{} line {}", (run / "metrics.jsonl").string(), ++number));
     if (entry.value("kind", "") == "train" && entry.contains("loss") && entry["loss"].is_number())
       losses[entry.at("step").get<int64_t>()] = entry["loss"].get<double>();
@@ -159,18 +168,19 @@ int replay(const Words& words) {
   std::string run;
   int64_t from = 0, steps = 0;
   bool json = false;
+  Words overrides;
   options.positional("RUN", run, "a run folder");
   options.integer("--from", from, "the checkpoint to start from, by its step; 0: the first weights (the last but one)",
                   0, 1LL << 60);
   options.integer("--steps", steps, "how many steps (to the next checkpoint)", 1, 1LL << 60);
   options.flag("--json", json, "one JSON document");
+  options.overrides(overrides);
   if (!options.parse(words)) return kDone;
 
   const fs::path folder = run_folder(run);
   const Stretch stretch = choose_stretch(folder, options.given("--from") ? std::optional(from) : std::nullopt,
                                          options.given("--steps") ? std::optional(steps) : std::nullopt);
-  const RunConfig config =
-      load_subject((stretch.from > 0 ? folder / checkpoint_name(stretch.from) : folder).string(), {}).config;
+  const RunConfig config = load_subject(config_of(folder, stretch).string(), overrides).config;
   const c10::Device device = open_device_quietly(config.device);
   const Comparison comparison = replay_stretch(folder, stretch, config, device);
   require<ConfigError>(

@@ -74,7 +74,7 @@ checkpoint: {every: 2}
 constexpr std::string_view kSlow = R"(name: slow
 task: {kind: language_modeling, tokenizer: byte, data: {generate: {kind: chase, sentences: 400, held_out: 5}}}
 model: {kind: decoder, dim: 256, layers: 6, attention: {heads: 4}, position: rope}
-train: {steps: 50, batch_size: 16, length: 256, log_every: 1}
+train: {steps: 50, batch_size: 16, length: 256, accumulate: 64}   # a step outlasts the test
 )";
 
 Arguments train_words(const fs::path& config, const fs::path& run, const Arguments& more = {}) {
@@ -169,10 +169,25 @@ TEST_CASE("replay says where a run does not hold", "[cli]") {
   CHECK(run_ordo({"replay", run.string(), "--from", "3"}).code == 2);
 
   std::string text = read_file(run / "metrics.jsonl");
+  write_file(run / "metrics.jsonl", text + R"({"kind":"train","st)");  // a crash cut the last line
+  CHECK(holds({}));
   const size_t loss = text.find("\"loss\":", text.find("\"step\":6"));
   text[text.find(',', loss) - 1] ^= 1;  // the last digit of the loss of step 6
   write_file(run / "metrics.jsonl", text);
   CHECK_FALSE(holds({}));
+}
+
+TEST_CASE("replay holds across a rise of train.steps, and under overrides", "[cli]") {
+  const Scratch scratch;
+  const auto config = scratch.write("quick.yaml", std::string(kQuick));
+  const Arguments cosine{"train.schedule={kind: cosine, warmup: 1}"};
+  REQUIRE(run_ordo(train_words(config, scratch / "run", cosine), threads(1)).code == 0);
+  REQUIRE(run_ordo(train_words(config, scratch / "run", {cosine[0], "train.steps=8"}), threads(1)).code == 0);
+  const Outcome outcome = run_ordo({"replay", (scratch / "run").string(), "device=cpu"}, threads(1));
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.find("against step-00000008") != std::string::npos);
+  CHECK(run_ordo({"replay", (scratch / "run").string(), "train.clip=0.01"}, threads(1)).code == 1);
 }
 
 TEST_CASE("a finished run is left as it is, and goes on when it is given more steps", "[cli]") {
@@ -264,6 +279,7 @@ TEST_CASE("eval gives the numbers of the training to the last digit, and refuses
   REQUIRE(results.size() == 3);
   CHECK(results[0]["metrics"] == metrics(run).back()["metrics"]);
   CHECK(results[0]["checkpoint"] == "step-00000006");
+  CHECK(results[0]["tokens"].is_number_integer());
   CHECK(results[0]["protocol"] == "non_overlapping");
   CHECK(results[2]["metrics"].is_null());
   CHECK(results[2]["refused"].get<std::string>().find("32") != std::string::npos);
@@ -295,6 +311,21 @@ TEST_CASE("generate continues prompts in any script, one or several, the same fo
   CHECK(results[1]["tokens"].size() == 6);
   CHECK(run_ordo({"generate", run, "--prompt", "\xff\xfe"}).code == 3);
   CHECK(run_ordo({"generate", run, "--prompt", "the cat", "-n", "100"}).code == 2);  // the learned table has 32 places
+  const Outcome all_that_fit = run_ordo({"generate", run, "--prompt", "the cat", "--json"});
+  CHECK(all_that_fit.code == 0);
+  CHECK(all_that_fit.err.find("26 token(s), all that fit") != std::string::npos);
+  CHECK(parse_json(all_that_fit.out, "stdout")["results"][0]["tokens"].size() == 26);
+}
+
+TEST_CASE("a model with room to spare writes only ids that its tokenizer has", "[cli]") {
+  const Scratch scratch;
+  const auto config = scratch.write("quick.yaml", std::string(kQuick));
+  const std::string run = (scratch / "run").string();
+  const Arguments roomy{"task.tokenizer=char", "task.vocab_size=500", "train.steps=1", "model.position=rope"};
+  REQUIRE(run_ordo(train_words(config, run, roomy)).code == 0);
+  const Outcome outcome = run_ordo({"generate", run, "--prompt", "the", "--temperature", "100"});
+  INFO(outcome.err);
+  CHECK(outcome.code == 0);
 }
 
 TEST_CASE("a character that the model never saw is named", "[cli]") {
@@ -322,8 +353,10 @@ TEST_CASE("bench speaks the lockstep protocol and prints one JSON line a block",
   }
   REQUIRE(lines.size() == 3);
   CHECK(lines[0]["ready"] == true);
-  for (const auto* field : {"tokens", "sec", "cpu_s", "peak_rss_mb", "loss_at"}) CHECK(lines[1].contains(field));
+  for (const auto* field : {"tokens", "sec", "cpu_s", "peak_rss_mb", "loss_at", "peak_gflops"})
+    CHECK(lines[1].contains(field));
   CHECK(lines[1]["tokens"] == 2 * 4 * 32);
+  CHECK(lines[1]["share"].get<double>() > 0.0);
   CHECK(lines[2]["loss_at"].contains("5"));
 }
 
