@@ -13,6 +13,14 @@
 namespace ordo::cli {
 namespace {
 
+// path -> "file:line:column", or "command line"; a value without one is a default.
+Json as_json(const Sources& sources) {
+  Json places = Json::object();
+  for (const auto& [path, at] : sources)
+    places[path] = at.line > 0 ? fmt::format("{}:{}:{}", at.file, at.line, at.column) : at.file;
+  return places;
+}
+
 int show(const Words& words) {
   Options options("config show", "The resolved config: every key, with where its value came from.");
   std::string subject;
@@ -24,7 +32,7 @@ int show(const Words& words) {
   if (!options.parse(words)) return kDone;
   LoadedConfig loaded = load_subject(subject, overrides);
   if (json)
-    print_json(dump_json(walk_of(loaded.config)));
+    print_json({{"config", dump_json(walk_of(loaded.config))}, {"sources", as_json(loaded.sources)}});
   else
     print(dump_yaml(walk_of(loaded.config), &loaded.sources));
   return kDone;

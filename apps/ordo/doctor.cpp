@@ -127,17 +127,22 @@ void look_at_disk(Diagnosis& d) {
 void look_at_gpu(Diagnosis& d) {
   const DriverProbe driver = probe_driver();
   const bool usable = driver.usable();
-  d.fact("NVIDIA driver", "driver", usable,
+  d.fact("NVIDIA driver", "driver",
+         usable ? Json{{"usable", true}, {"cuda", driver.version}, {"devices", driver.devices}}
+                : Json{{"usable", false}, {"why_not", driver.why_not}},
          usable ? fmt::format("CUDA {}.{}, {} device(s)", driver.version / 1000, driver.version % 1000 / 10,
                               driver.devices)
                 : driver.why_not);
   const std::string plugin = plugin_state();
   d.fact("CUDA part of Ordo", "cuda_plugin", plugin, plugin);
+  d.facts["gpus"] = Json::array();
   if (!usable) return;
   try {
     open_device("cuda");
-    for (int i = 0; i < cuda_backend()->devices(); ++i)
+    for (int i = 0; i < cuda_backend()->devices(); ++i) {
+      d.facts["gpus"].push_back(cuda_backend()->describe(i));
       d.table.row({fmt::format("GPU {}", i), cuda_backend()->describe(i)});
+    }
   } catch (const Error& error) {
     d.advice.push_back(fmt::format("the GPU cannot be used: {}", error.what()));
   }

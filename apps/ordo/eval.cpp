@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "options.h"
@@ -60,7 +61,7 @@ Json as_json(const std::vector<EvalRow>& rows, const std::string& split) {
     } else {
       one["protocol"] = row.report.evaluation.protocol;
       one["metrics"] = Json(row.report.evaluation.metrics);
-      one["tokens"] = row.report.evaluation.tokens;
+      one["tokens"] = std::llround(row.report.evaluation.tokens);
     }
     results.push_back(std::move(one));
   }

@@ -40,7 +40,7 @@ former one, and the log says so. Paths on the command line are relative to the c
      R"(  config.yaml          the config with every default
   metrics.jsonl        one JSON object a line: {"kind":"train","step":…} and {"kind":"eval","step":…}; steps increase strictly, also after a resume
   log.txt              the log
-  events.out.tfevents… the same numbers for TensorBoard
+  events.out.tfevents… for TensorBoard: loss, rate, gradient norm, speed, and the metrics of evaluations
   step-00002000/       a checkpoint: weights, optimiser, state, tokenizer, checksums
   best, last           one line each: a checkpoint's name
   lock                 held while a training runs in the folder
@@ -149,7 +149,7 @@ int help(const Words& words) {
     }
   bool known = false;
   for (const auto& command : commands())
-    if (command.name == topic && topic != "help") {
+    if (command.name == topic) {
       command.run({"--help"});
       known = true;
     }

@@ -27,6 +27,19 @@ struct Profile {
 // The callbacks of LibTorch are plain functions: what they write to while a profile is taken.
 Profile* current = nullptr;
 
+// Of this thread alone, and of the threads that a backward pass runs on for it: other threads (those that read data
+// ahead) are neither counted nor left with a profile that has gone.
+class Callback {
+ public:
+  explicit Callback(at::RecordFunctionCallback callback) : handle_(at::addThreadLocalCallback(callback)) {}
+  ~Callback() { at::removeCallback(handle_); }
+  Callback(const Callback&) = delete;
+  Callback& operator=(const Callback&) = delete;
+
+ private:
+  at::CallbackHandle handle_;
+};
+
 struct Running : at::ObserverContext {
   ProfileClock::time_point start = ProfileClock::now();
   double inner = 0.0;  // seconds of operators called by this one
@@ -57,14 +70,14 @@ void left(const at::RecordFunction& function, at::ObserverContext* context) {
 Json operator_profile(const std::function<void()>& work) {
   Profile profile;
   current = &profile;
-  const auto handle =
-      at::addGlobalCallback(at::RecordFunctionCallback(entered, left)
+  double whole = 0.0;
+  {
+    const Callback callback(at::RecordFunctionCallback(entered, left)
                                 .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
-  const auto start = ProfileClock::now();
-  work();
-  const double whole = std::chrono::duration<double>(ProfileClock::now() - start).count();
-  at::removeCallback(handle);
-  current = nullptr;
+    const auto start = ProfileClock::now();
+    work();
+    whole = std::chrono::duration<double>(ProfileClock::now() - start).count();
+  }
 
   std::vector<std::pair<std::string, Spent>> rows(profile.by_name.begin(), profile.by_name.end());
   std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });

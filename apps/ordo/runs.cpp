@@ -11,7 +11,8 @@ namespace ordo::cli {
 namespace {
 
 fs::path config_file_of(const fs::path& path) {
-  if (!fs::is_directory(path)) return path;
+  std::error_code unreadable;  // reading the file then says what is wrong with its name
+  if (!fs::is_directory(path, unreadable)) return path;
   const fs::path file = path / "config.yaml";
   require<CheckpointError>(fs::exists(file), "{} is no run folder and no checkpoint: there is no config.yaml in it",
                            path.string());
@@ -60,7 +61,7 @@ TrainedModel open_model(const std::string& run, const std::string& which, const 
   load_into(checkpoint.model(), weights_of(*parts.model), checkpoint.folder().string());
   if (!averaged.empty()) load_into(averaged, named_parameters(*parts.model), checkpoint.folder().string());
   parts.model->eval();
-  return {run, std::move(checkpoint), std::move(config), device, std::move(parts), !averaged.empty()};
+  return {run, std::move(checkpoint), std::move(config), device, std::move(parts)};
 }
 
 }  // namespace ordo::cli

@@ -36,7 +36,6 @@ struct TrainedModel {
   RunConfig config;
   c10::Device device;
   Assembly parts;
-  bool averaged = false;  // EMA weights
 };
 // `which`: best | last | a step; empty: the best if there is one, else the last. Opens the device: no tensor may have
 // been made before the first call.

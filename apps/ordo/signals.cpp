@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <string_view>
 
@@ -14,6 +15,7 @@ namespace {
 
 std::atomic<bool> stop_asked{false};
 std::atomic<int> arrived{0};
+std::atomic<int> interrupts{0};  // SIGINTs alone: another signal between two of them does not make the second a first
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
               "a signal handler takes no lock");
 
@@ -23,7 +25,8 @@ void tell(std::string_view text) {
 
 // Only calls that POSIX allows in a handler.
 void on_signal(int signal) {
-  if (signal == SIGINT && arrived.load() == SIGINT) {
+  const int interrupted = errno;  // the code that was interrupted may be about to read its own
+  if (signal == SIGINT && ++interrupts > 1) {
     tell("\ninterrupted again: stopped at once\n");
     ::_exit(kInterrupted);
   }
@@ -31,6 +34,7 @@ void on_signal(int signal) {
     tell("\nstopping: this step is finished and a checkpoint written; interrupt again (Ctrl-C) to quit at once\n");
   arrived = signal;
   stop_asked = true;
+  errno = interrupted;
 }
 
 }  // namespace
