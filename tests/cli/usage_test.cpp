@@ -33,6 +33,8 @@ TEST_CASE("wrong words on the command line end in exit 2 and one line that says 
       {{"train"}, "CONFIG"},
       {{"train", "nowhere.yaml"}, "nowhere.yaml"},
       {{"train", ORDO_SOURCE_DIR}, "config.yaml"},
+      {{"train", std::string(300, 'x') + ".yaml"}, "File name too long"},
+      {{"check", tiny, "train.schedule={kind: cosine, warmup: 1000}", "train.steps=5"}, "warmup"},
       {{"train", tiny, "extra"}, "unexpected argument 'extra'"},
       {{"train", tiny, "--rnu", "x"}, "did you mean '--run'"},
       {{"train", tiny, "--run"}, "--run"},
@@ -110,6 +112,7 @@ TEST_CASE("the manual knows every path of a config, and pages", "[cli]") {
     INFO(page);
     CHECK(run_ordo({"help", page}).code == 0);
   }
+  CHECK(run_ordo({"help", "help"}).out.find("ordo help") != std::string::npos);
   CHECK(run_ordo({"help", "--paths"}).out.find("model.decoder.position.rope\n") != std::string::npos);
 }
 
