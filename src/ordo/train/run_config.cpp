@@ -6,7 +6,6 @@
 
 #include "ordo/core/text.h"
 #include "ordo/models/decoder.h"
-#include "ordo/positions/learned.h"
 #include "ordo/tasks/language_modeling.h"
 #include "ordo/train/judge.h"
 
@@ -55,20 +54,15 @@ void check_lengths(const RunConfig& c, Problems& problems) {
                  c.evaluate.stride, shortest);
 }
 
-// A learned table has no rows past the model's length, so no training row may be longer.
-void check_table(const RunConfig& c, Problems& problems) {
+// An encoding that ends at the model's length (a learned table) cannot serve longer rows: it is asked, as no other part
+// of the house knows which ones do.
+void check_positions(const RunConfig& c, Problems& problems) {
   const auto& model = c.model.as<Decoder::Config>();
-  if (model.max_length == 0 || model.max_length >= c.train.length) return;
-  for (const auto& choice : model.position) {
-    if (choice.kind != Learned::kKind || !choice.config) continue;
-    const auto& table = choice.as<Learned::Config>();
-    if (table.on_overflow == Learned::Overflow::clamp || table.max_positions >= c.train.length) continue;
-    problems.add("model.max_length",
-                 "model.max_length ({}) is smaller than train.length ({}), and a learned table has no positions past "
-                 "it: raise it, or leave it out",
-                 model.max_length, c.train.length);
-    return;
-  }
+  if (model.max_length == 0 || model.max_length >= c.train.length || !problems.empty()) return;
+  const auto encoding = make_position(model.position, position_facts(model, /*causal=*/true));
+  if (const auto refusal = encoding->refuses_length(c.train.length))
+    problems.add("model.max_length", "model.max_length ({}) is smaller than train.length ({}): {}", model.max_length,
+                 c.train.length, *refusal);
 }
 }  // namespace
 
@@ -149,7 +143,7 @@ void check(const RunConfig& c, Problems& problems) {
       problems.add_text("task.data", std::move(text));
   if (c.model.kind == Decoder::kKind && c.model.config) {
     check(c.model.as<Decoder::Config>(), "model", problems);
-    check_table(c, problems);
+    check_positions(c, problems);
   }
 }
 
