@@ -24,7 +24,8 @@ if(ORDO_MOLD)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12.1)
     message(STATUS "mold needs gcc 12.1 or newer: using the default linker")
   else()
-    add_link_options(-fuse-ld=mold)
+    # norelro: mold 1.10 can end that part in the middle of a page, and the program then does not start.
+    add_link_options(-fuse-ld=mold -Wl,-z,norelro)
   endif()
 endif()
 
