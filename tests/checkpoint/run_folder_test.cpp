@@ -71,6 +71,15 @@ TEST_CASE("run folder: the newest, the best and the last stay", "[unit]") {
   CHECK(list_checkpoints(scratch.path()) == Steps{2, 5, 6});
 }
 
+TEST_CASE("run folder: the best and the last stay even when no others shall", "[unit]") {
+  const Scratch scratch;
+  write_steps(scratch.path(), {1, 2, 3});
+  point(scratch.path(), "best", 1);
+  point(scratch.path(), "last", 3);
+  retain(scratch.path(), 0);
+  CHECK(list_checkpoints(scratch.path()) == Steps{1, 3});
+}
+
 TEST_CASE("run folder: newest means the largest number, not the last in the alphabet", "[unit]") {
   const Scratch scratch;
   write_steps(scratch.path(), {99'999'999, 100'000'000});
