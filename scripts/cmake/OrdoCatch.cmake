@@ -29,7 +29,11 @@ function(ordo_test_binary folder)
       if(text MATCHES "[,\n] *\"[^\"\n]*\\[${kind}\\]")
         set(name "${folder}/${unit}:${kind}")
         add_test(NAME "${name}" COMMAND ${binary} --filenames-as-tags --warn NoTests "[#${unit}][${kind}]")
-        set_tests_properties("${name}" PROPERTIES LABELS "${kind}" TIMEOUT 600
+        set(seconds 600)
+        if(kind STREQUAL "slow")
+          set(seconds 5400)
+        endif()
+        set_tests_properties("${name}" PROPERTIES LABELS "${kind}" TIMEOUT ${seconds}
           ENVIRONMENT "OMP_NUM_THREADS=1;OMP_WAIT_POLICY=passive")
       endif()
     endforeach()

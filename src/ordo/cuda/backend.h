@@ -11,7 +11,7 @@
 
 namespace ordo::cuda {
 
-inline constexpr int kAbi = 2;  // compared before any virtual call
+inline constexpr int kAbi = 1;  // compared before any virtual call
 
 class Backend {
  public:

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The main job on real text: configs/shakespeare_char.yaml learns what it promises, with each position encoding.
+#include "support/catch.h"
+
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "ordo/core/json.h"
+#include "support/program.h"
+
+namespace ordo::test {
+namespace {
+
+const fs::path kShakespeare = fs::path(ORDO_SOURCE_DIR) / "../shared/data/tiny-shakespeare/input.txt.gz";
+
+// The loss over the whole validation split of a run of the recipe.
+double recipe_loss(const fs::path& run, const Arguments& more) {
+  const Setting patient{.seconds = 1800.0};
+  Arguments words{"train",
+                  std::string(ORDO_SOURCE_DIR) + "/configs/shakespeare_char.yaml",
+                  "--run",
+                  run.string(),
+                  "--quiet",
+                  "device=cpu",
+                  "task.data.train=" + kShakespeare.string()};
+  words.insert(words.end(), more.begin(), more.end());
+  const Outcome trained = run_ordo(words, patient);
+  INFO(trained.err);
+  REQUIRE(trained.code == 0);
+  const Outcome judged = run_ordo({"eval", run.string(), "--checkpoint", "last", "--json"}, patient);
+  REQUIRE(judged.code == 0);
+  return parse_json(judged.out, "eval --json").at("results").at(0).at("metrics").at("loss").get<double>();
+}
+
+bool without_text() {
+  if (fs::exists(kShakespeare)) return false;
+  WARN("skipped: tiny Shakespeare is not at " << kShakespeare);
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("the recipe learns: rope before alibi before learned before none, each within its bar", "[slow]") {
+  if (without_text()) return;
+  const Scratch scratch;
+  std::map<std::string, double> loss;
+  for (const std::string kind : {"rope", "alibi", "learned", "none"})
+    loss[kind] = recipe_loss(scratch / kind, {"model.position.kind=" + kind});
+  CHECK(loss["rope"] <= 1.84);
+  CHECK(loss["learned"] <= 1.95);
+  CHECK(loss["none"] >= 1.99);
+  CHECK(loss["none"] <= 2.12);
+  CHECK(loss["rope"] < loss["alibi"]);
+  CHECK(loss["alibi"] < loss["learned"]);
+  CHECK(loss["learned"] < loss["none"]);
+}
+
+TEST_CASE("bf16 ends 300 steps of the recipe where fp32 does", "[slow]") {
+  if (without_text()) return;
+  const Scratch scratch;
+  const double full = recipe_loss(scratch / "fp32", {"train.steps=300"});
+  const double half = recipe_loss(scratch / "bf16", {"train.steps=300", "train.precision=bf16"});
+  CHECK(std::abs(full - half) < 0.01);
+}
+
+}  // namespace ordo::test
