@@ -3,6 +3,7 @@
 #include "ordo/generate/generate.h"
 
 #include <fmt/core.h>
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "options.h"
 #include "ordo/core/files.h"
@@ -62,16 +64,16 @@ std::vector<std::vector<int64_t>> encode_all(const Tokenizer& tokenizer, const W
   return ids;
 }
 
-// One prompt: its text goes out as it comes. A reader that has left ends it.
+// One prompt: its text goes out as it comes, once the model has taken the request. A reader that has left ends it.
 void stream_one(TrainedModel& trained, const Tokenizer& tokenizer, const GenerateConfig& sampling,
                 const std::string& prompt) {
-  print(prompt);
   Utf8Joiner joiner;
+  std::string before = prompt;  // what stands before the next piece
   generate(*trained.parts.model, encode_all(tokenizer, {prompt}), sampling, [&](int64_t, int64_t id) {
-    print(joiner.add(tokenizer.piece(id)));
+    print(std::exchange(before, "") + joiner.add(tokenizer.piece(id)));
     return output_open();
   });
-  print(joiner.finish() + "\n");
+  print(before + joiner.finish() + "\n");
 }
 
 void print_all(const std::vector<std::string>& prompts, const std::vector<std::vector<int64_t>>& ids,

@@ -94,8 +94,8 @@ class LastEvaluation final : public Observer {
 
 int tell_end(const RunReport& report, const fs::path& run, const LastEvaluation& evaluation) {
   if (report.end == RunReport::End::stopped_by_signal) {
-    log::info("stopped by {} after step {} of {}; the same command goes on from {}", stop_signal(), report.step,
-              report.steps, report.last_checkpoint.string());
+    print(fmt::format("stopped by {} after step {} of {}; the same command goes on from {}\n", stop_signal(),
+                      report.step, report.steps, report.last_checkpoint.string()));
     return kStopped;
   }
   print(evaluation.table());

@@ -135,7 +135,7 @@ TEST_CASE("a run stopped by signals at five steps ends with the bytes of the run
       const Outcome stopped = running.finish();
       INFO(stopped.err);
       REQUIRE(stopped.code == 75);
-      CHECK(stopped.err.find("the same command goes on") != std::string::npos);
+      CHECK(stopped.out.find("the same command goes on") != std::string::npos);
       step = static_cast<int>(metrics(scratch / "stopped").back()["step"]);
     }
     const Outcome finished = run_ordo(train_words(config, scratch / "stopped"), threads(count));

@@ -8,10 +8,10 @@
 namespace ordo {
 
 void fields(Fields& f, AttentionConfig& c) {
-  f("heads", c.heads, "query heads; must divide dim unless head_dim is given", required(at_least(1)));
+  f("heads", c.heads, "query heads; must divide dim unless head_dim is given", required(within(1, 1 << 16)));
   f("kv_heads", c.kv_heads, "key and value heads, shared by groups of query heads (GQA); 0 = as many as heads",
     at_least(0));
-  f("head_dim", c.head_dim, "width of a head; 0 = dim / heads", at_least(0));
+  f("head_dim", c.head_dim, "width of a head; 0 = dim / heads", within(0, 1 << 16));
   f("window", c.window, "how many keys a query sees, itself included; a pattern over the layers, 0 = everything",
     at_least(0));
   f("scale", c.scale, "what scores are multiplied by; 0 = 1 / sqrt(head_dim)", at_least(0.0));

@@ -21,9 +21,9 @@ void fields(Fields& f, NormConfig& c) {
 }
 
 void fields(Fields& f, StackConfig& c) {
-  f("dim", c.dim, "width of the hidden states", required(at_least(1)));
-  f("layers", c.layers, "number of blocks", required(at_least(1)));
-  f("max_length", c.max_length, "longest sequence it is built for; 0: train.length", at_least(0));
+  f("dim", c.dim, "width of the hidden states", required(within(1, 1 << 20)));
+  f("layers", c.layers, "number of blocks", required(within(1, 10000)));
+  f("max_length", c.max_length, "longest sequence it is built for; 0: train.length", within(0, 1 << 30));
   f("attention", c.attention, "self-attention of every block");
   f("feed_forward", c.feed_forward, "feed-forward of every block");
   f("norm", c.norm, "norms of every block");

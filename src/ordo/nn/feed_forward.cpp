@@ -33,7 +33,8 @@ Tensor activate(const Tensor& x, Activation activation) {
 }
 
 void fields(Fields& f, FeedForwardConfig& c) {
-  f("hidden", c.hidden, "width of the inner layer; 0: 4 x dim, or 8/3 x dim (a multiple of 8) when gated", at_least(0));
+  f("hidden", c.hidden, "width of the inner layer; 0: 4 x dim, or 8/3 x dim (a multiple of 8) when gated",
+    within(0, 1 << 24));
   f("activation", c.activation, "non-linearity", kActivations);
   f("gated", c.gated, "multiply by a second projection (SwiGLU with activation: silu)");
 }

@@ -114,6 +114,7 @@ std::vector<Drifted> drifted(const std::string& checkpoint_config, const RunConf
 
 void check_drift(const std::string& checkpoint_config, const RunConfig& now, bool force) {
   std::string refused;
+  std::vector<std::string> allowed;
   for (const auto& d : drifted(checkpoint_config, now)) {
     const std::string text = fmt::format("{} ({})", change_text(d), d.rule->why);
     if (d.rule->drift == Drift::refused) {
@@ -121,13 +122,14 @@ void check_drift(const std::string& checkpoint_config, const RunConfig& now, boo
     } else if (d.rule->drift == Drift::needs_force && !force) {
       refused += "\n  needs --force: " + text;
     } else {
-      log::info("changed since the checkpoint: {}", text);
+      allowed.push_back(text);
     }
   }
   require<ConfigError>(refused.empty(),
                        "the config has changed since the checkpoint it would go on from:{}\nPut the values back, or "
                        "start a new run (--run DIR)",
                        refused);
+  for (const auto& text : allowed) log::info("changed since the checkpoint: {}", text);
 }
 
 }  // namespace ordo

@@ -74,10 +74,10 @@ void fields(Fields& f, EarlyStopConfig& c) {
 
 void fields(Fields& f, TrainConfig& c) {
   f("steps", c.steps, "length of the run", kHorizonUnits, above(0.0));
-  f("batch_size", c.batch_size, "rows of a micro-batch; this or batch_tokens", at_least(0));
-  f("batch_tokens", c.batch_tokens, "tokens of a micro-batch, rows x length; this or batch_size", at_least(0));
-  f("length", c.length, "tokens of a row", required(at_least(1)));
-  f("accumulate", c.accumulate, "micro-batches in one update", at_least(1));
+  f("batch_size", c.batch_size, "rows of a micro-batch; this or batch_tokens", within(0, 1 << 20));
+  f("batch_tokens", c.batch_tokens, "tokens of a micro-batch, rows x length; this or batch_size", within(0, 1 << 30));
+  f("length", c.length, "tokens of a row", required(within(1, 1 << 26)));
+  f("accumulate", c.accumulate, "micro-batches in one update", within(1, 1 << 20));
   f("optimizer", c.optimizer, "how gradients move the weights");
   f("schedule", c.schedule, "the learning rate over the run");
   f("precision", c.precision, "fp32, or autocast to bf16 or fp16 over fp32 weights", kPrecisions);
@@ -96,9 +96,9 @@ void fields(Fields& f, TrainConfig& c) {
 
 void fields(Fields& f, EvaluateConfig& c) {
   f("every", c.every, "between evaluations; 0: only at the end", kHorizonUnits, at_least(0.0));
-  f("lengths", c.lengths, "lengths to evaluate at; none: train.length", at_least(1));
+  f("lengths", c.lengths, "lengths to evaluate at; none: train.length", within(1, 1 << 26));
   f("stride", c.stride, "0: windows that do not overlap; n: sliding by n tokens", at_least(0));
-  f("batch_size", c.batch_size, "rows at once; 0: as in training", at_least(0));
+  f("batch_size", c.batch_size, "rows at once; 0: as in training", within(0, 1 << 20));
 }
 
 void fields(Fields& f, CheckpointConfig& c) {
