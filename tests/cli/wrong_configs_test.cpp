@@ -48,6 +48,12 @@ std::string text_of(const Wrong& wrong) {
 
 const std::vector<Wrong>& wrong_configs() {
   static const std::vector<Wrong> kWrong{
+      // sizes that no machine has
+      {"layers: 2", "layers: 1000000000", "8:11", {"model.layers", "[1, 10000]"}},
+      {"dim: 32", "dim: 4000000000", "7:8", {"model.dim", "[1, 1048576]"}},
+      {"batch_size: 2", "batch_size: 1000000000", "13:15", {"train.batch_size", "[0, 1048576]"}},
+      {"length: 16", "length: 9223372036854775807", "14:11", {"train.length", "[1, 67108864]"}},
+      {"", "", "command line", {"train.accumulate", "[1, 1048576]"}, {"train.accumulate=9223372036854775807"}},
       // names
       {"dim: 32", "dmi: 32", "7:3", {"unknown key 'dmi'", "dim"}},
       {"model:", "modle:", "5:1", {"unknown key 'modle'", "model"}},
