@@ -210,4 +210,11 @@ TEST_CASE("dropout: fates on the GPU are those of the CPU", "[gpu]") {
                    dropout_mask_tile(large, tile, 0.5, 13, at::kFloat)));
 }
 
+TEST_CASE("draw_uniform: stays in its range and fills it", "[unit]") {
+  const Tensor t = at::empty({1 << 16});
+  draw_uniform(t, -1.0, 3.0, 9);
+  CHECK((t.min().item<double>() >= -1.0 && t.max().item<double>() < 3.0));
+  CHECK(std::abs(t.mean().item<double>() - 1.0) < kFarOff * 4.0 / std::sqrt(12.0) / 256);
+}
+
 }  // namespace ordo::test

@@ -38,7 +38,8 @@ class GoldenCase {
   std::filesystem::path folder_;
 };
 
-// The cases of one family ("rope") of a set ("positions").
+// The cases of one family ("rope") of a set ("positions"). What another folder than the tests' own lacks is left out
+// with a word on stderr.
 std::vector<GoldenCase> goldens(const std::string& set, std::string_view family);
 
 // Every tensor of a safetensors file by name. Small files only: they are read whole.

@@ -48,6 +48,7 @@ class KeyGate final : public PositionEncoding, public Resets {
   static constexpr std::string_view kKind = "key_gate", kSummary = "a learned forget gate for each key and head";
   KeyGate(const Config& config, const PositionFacts& facts);
   PositionTraits traits() const override { return {.places = {.scores = true}, .relative = true}; }
+  int64_t keeps() const override { return bias_.size(1); }
   Tensor keep(const Tensor& x, const Positions& at, int64_t layer) override;
   std::shared_ptr<const ScoreBias> scores(const AttentionPass& pass) override;
   void reset(const Initialiser& init, const std::string& path) override;

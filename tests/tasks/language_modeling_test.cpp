@@ -34,6 +34,7 @@ class Bigram final : public Model {
   Head& head() override { return *head_; }
   std::shared_ptr<KVCache> make_cache() const override { return nullptr; }
   int64_t max_length() const override { return 4; }
+  bool causal() const override { return true; }
   PositionEncoding& position() override { return *position_; }
   ModelCost cost(int64_t) const override { return {}; }
   void recompute(const std::vector<bool>&) override {}

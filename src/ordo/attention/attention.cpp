@@ -30,7 +30,7 @@ Tensor split_heads(const Tensor& x, int64_t heads, int64_t head_dim) {
 
 MultiHeadAttention::MultiHeadAttention(const AttentionLayer& layer, std::shared_ptr<AttentionKernel> kernel,
                                        PositionEncoding* position)
-    : layer_(layer), position_(position) {
+    : layer_(layer), position_(position != nullptr && position->acts_in(layer.layer) ? position : nullptr) {
   const AttentionConfig& c = layer_.config;
   if (layer_.config.scale == 0.0) layer_.config.scale = 1.0 / std::sqrt(static_cast<double>(c.head_dim));
   kernel_ = register_module("kernel", std::move(kernel));
@@ -69,12 +69,13 @@ KVCache::Held MultiHeadAttention::projected(const Tensor& source, const Position
   Tensor k = split_heads(k_->forward(source), layer_.config.kv_heads, layer_.config.head_dim);
   if (k_norm_) k = k_norm_->forward(k).to(k.scalar_type());
   k = k.transpose(1, 2);
-  const Tensor v = split_heads(v_->forward(source), layer_.config.kv_heads, layer_.config.head_dim).transpose(1, 2);
+  Tensor v = split_heads(v_->forward(source), layer_.config.kv_heads, layer_.config.head_dim).transpose(1, 2);
   Tensor kept;
   if (position_ != nullptr) {
     const AutocastScope off(k.device().type(), no_autocast());
     kept = position_->keep(source, at, layer_.layer);
     if (!turns_late()) k = position_->key(k, at, layer_.layer);
+    v = position_->value(v, at, layer_.layer);
   }
   return call.cache != nullptr ? call.cache->append(layer_.layer, k, v, kept)
                                : KVCache::Held{k, v, kept, at, call.mask};

@@ -1,17 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only list of models.
+#include "ordo/config/config.h"
 #include "ordo/models/decoder.h"
+#include "ordo/models/encoder.h"
 
 namespace ordo {
 
 const ModelCatalog& models() {
-  static const ModelCatalog list("model", {entry<Decoder, Model, ModelFacts>()});
+  static const ModelCatalog list("model", {entry<Decoder, Model, ModelFacts>(), entry<Encoder, Model, ModelFacts>()});
   return list;
 }
 
 template <>
 const Kinds& kinds_of<Model>() {
   return models().kinds();
+}
+
+namespace {
+
+// An encoding that ends at the model's length (a learned table) cannot serve longer rows: it is asked, as no other part
+// of the house knows which ones do.
+void check_stack_model(const StackConfig& c, bool causal, const std::string& path, int64_t length, Problems& problems) {
+  check(c, path, problems);
+  if (c.max_length == 0 || c.max_length >= length || !problems.empty()) return;
+  if (const auto refusal = make_position(c.position, position_facts(c, causal))->refuses_length(length))
+    problems.add(path + ".max_length", "{}.max_length ({}) is smaller than train.length ({}): {}", path, c.max_length,
+                 length, *refusal);
+}
+
+}  // namespace
+
+void check(const Choice<Model>& model, const std::string& path, int64_t length, Problems& problems) {
+  if (!model.config) return;
+  if (model.kind == Decoder::kKind)
+    check_stack_model(model.as<Decoder::Config>(), /*causal=*/true, path, length, problems);
+  if (model.kind == Encoder::kKind)
+    check_stack_model(model.as<Encoder::Config>(), /*causal=*/false, path, length, problems);
 }
 
 }  // namespace ordo

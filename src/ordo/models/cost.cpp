@@ -7,18 +7,20 @@ namespace ordo {
 
 namespace {
 
-// Keys that a query of a causal row of this length sees, on average.
-double visible_keys(int64_t length, std::optional<int64_t> window) {
+// Keys that a query of a row of this length sees, on average; a window reaches as far ahead where there is no mask.
+double visible_keys(int64_t length, bool causal, std::optional<int64_t> window) {
   const double n = static_cast<double>(length), w = static_cast<double>(std::min(window.value_or(length), length));
-  return w - w * (w - 1.0) / (2.0 * n);  // the first w - 1 rows see fewer: 1, 2, …
+  const double back = w - w * (w - 1.0) / (2.0 * n);  // the first w - 1 rows see fewer: 1, 2, …
+  return causal ? back : 2.0 * back - 1.0;
 }
 
-double block_flops(const BlockConfig& block, int64_t length) {
+double block_flops(const BlockConfig& block, bool causal, int64_t length) {
   const AttentionConfig& a = block.attention.config;
   const auto D = static_cast<double>(block.dim), F = static_cast<double>(block.feed_forward.hidden);
   const auto Q = static_cast<double>(a.heads * a.head_dim), KV = static_cast<double>(a.kv_heads * a.head_dim);
   const double projections = D * Q + 2.0 * D * KV + Q * D;
-  const double attention = 2.0 * Q * visible_keys(length, block.attention.window);  // scores, then the weighted values
+  const double attention =
+      2.0 * Q * visible_keys(length, causal, block.attention.window);  // scores, then the weighted values
   const double feed_forward = (block.feed_forward.gated ? 3.0 : 2.0) * D * F;
   return 2.0 * (projections + attention + feed_forward);
 }
@@ -37,11 +39,11 @@ double block_numbers(const BlockConfig& block) {
 
 }  // namespace
 
-ModelCost stack_cost(const StackConfig& config, int64_t length) {
+ModelCost stack_cost(const StackConfig& config, bool causal, int64_t length) {
   constexpr double kBytes = 4.0;
   ModelCost total;
   for (const BlockConfig& block : resolve_blocks(config)) {
-    total.flops_per_token += block_flops(block, length);
+    total.flops_per_token += block_flops(block, causal, length);
     total.activation_bytes_per_token += kBytes * block_numbers(block);
   }
   const double last = config.norm.placement == NormPlacement::post ? 1.0 : 2.0;  // the last block's output and its norm

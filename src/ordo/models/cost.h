@@ -5,7 +5,7 @@
 
 namespace ordo {
 
-// Of one token of a causal stack at this length, without embedding and head.
-ModelCost stack_cost(const StackConfig& config, int64_t length);
+// Of one token of a stack at this length, without embedding and head.
+ModelCost stack_cost(const StackConfig& config, bool causal, int64_t length);
 
 }  // namespace ordo

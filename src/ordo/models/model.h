@@ -14,7 +14,8 @@
 
 namespace ordo {
 
-class Probe;  // models/probe.h: handed in by whoever is curious; with none a model pays nothing
+class Problems;  // config/config.h
+class Probe;     // models/probe.h: handed in by whoever is curious; with none a model pays nothing
 
 struct ModelInput {
   Tensor ids;  // int64 [B, L]
@@ -27,8 +28,9 @@ struct ModelInput {
 // What the data decides.
 struct ModelFacts {
   int64_t vocab_size = 0;
-  int64_t max_length = 0;  // train.length, for a config whose max_length is 0
-  uint64_t seed = 0;       // initial weights
+  int64_t max_length = 0;      // train.length, for a config whose max_length is 0
+  uint64_t seed = 0;           // initial weights
+  int64_t trained_length = 0;  // of the checkpoint whose weights will be loaded; 0: a fresh model
 };
 
 // Hidden states -> logits or loss. weight [V, D] is the embedding's own when tied.
@@ -53,7 +55,7 @@ class Head : public torch::nn::Module, public Resets {
 
 // Where a step's arithmetic and memory go; counted, not measured.
 struct ModelCost {
-  double flops_per_token = 0.0;  // forward, of matrix products, causal attention at half, at the given length
+  double flops_per_token = 0.0;             // forward, of matrix products with what a token sees at the given length
   double activation_bytes_per_token = 0.0;  // kept for backward without recompute, fp32
 };
 
@@ -64,6 +66,7 @@ class Model : public torch::nn::Module {
   virtual Head& head() = 0;
   virtual std::shared_ptr<KVCache> make_cache() const = 0;
   virtual int64_t max_length() const = 0;
+  virtual bool causal() const = 0;  // a token sees itself and what stands before it, nothing else
   virtual PositionEncoding& position() = 0;
   virtual ModelCost cost(int64_t length) const = 0;
   // Which blocks drop their insides and replay them on the way back; one flag a block, true = recompute. Empty: none.
@@ -74,6 +77,9 @@ class Model : public torch::nn::Module {
 
 using ModelCatalog = Catalog<Model, ModelFacts>;
 const ModelCatalog& models();  // models/catalog.cpp
+// Relations between the options of a model, reported at `path`: what a config can be told before anything is built.
+// `length`: of the rows that it will be given.
+void check(const Choice<Model>& model, const std::string& path, int64_t length, Problems& problems);
 template <>
 const Kinds& kinds_of<Model>();
 

@@ -27,7 +27,7 @@ void check_pair(const StackConfig& config, const AttentionKernel& kernel, const 
 
 }  // namespace
 
-PositionFacts position_facts(const StackConfig& c, bool causal) {
+PositionFacts position_facts(const StackConfig& c, bool causal, int64_t trained_length) {
   const AttentionConfig attention = resolve_blocks(c).at(0).attention.config;
   return {.dim = c.dim,
           .heads = attention.heads,
@@ -35,11 +35,13 @@ PositionFacts position_facts(const StackConfig& c, bool causal) {
           .head_dim = attention.head_dim,
           .layers = c.layers,
           .max_length = c.max_length,
-          .causal = causal};
+          .causal = causal,
+          .scale = attention.scale,
+          .trained_length = trained_length};
 }
 
-Stack::Stack(const StackConfig& config, bool causal)
-    : Stack(config, causal, make_position(config.position, position_facts(config, causal))) {}
+Stack::Stack(const StackConfig& config, bool causal, int64_t trained_length)
+    : Stack(config, causal, make_position(config.position, position_facts(config, causal, trained_length))) {}
 
 Stack::Stack(const StackConfig& config, bool causal, std::shared_ptr<PositionEncoding> position) : causal_(causal) {
   position_ = register_module("position", std::move(position));
@@ -70,7 +72,7 @@ Tensor Stack::forward(Tensor x, const Context& given) {
   c.mask.causal = causal_;
   {
     const AutocastScope off(x.device().type(), no_autocast());  // encodings compute in full precision
-    c.at = position_->place(given.at, given.draw);
+    c.at = position_->place(given.at, x.size(0), given.draw);
     x = position_->input(x, c.at);
   }
   if (c.cache != nullptr) c.cache->advance(c.at, c.mask);

@@ -83,13 +83,13 @@ class Block : public torch::nn::Module {
   std::shared_ptr<DropPath> path1_, path2_;
 };
 
-// What a stack of these settings tells its position encoding.
-PositionFacts position_facts(const StackConfig& c, bool causal);
+// What a stack of these settings tells its position encoding; trained_length: see PositionFacts.
+PositionFacts position_facts(const StackConfig& c, bool causal, int64_t trained_length = 0);
 
 // Input encoding, embedding norm and dropout, blocks (recomputed where asked), final norm.
 class Stack : public torch::nn::Module {
  public:
-  Stack(const StackConfig& config, bool causal);
+  Stack(const StackConfig& config, bool causal, int64_t trained_length = 0);
   Stack(const StackConfig& config, bool causal,
         std::shared_ptr<PositionEncoding> position);  // a ready encoding instead of config.position
   Tensor forward(Tensor x, const Context& c);         // embedded tokens [B, L, D] -> hidden [B, L, D]

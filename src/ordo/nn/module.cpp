@@ -25,6 +25,10 @@ void Initialiser::normal(const Tensor& parameter, const std::string& name, doubl
   draw_normal(parameter, std, key_of(seed_, name));
 }
 
+void Initialiser::uniform(const Tensor& parameter, const std::string& name, double low, double high) const {
+  draw_uniform(parameter, low, high, key_of(seed_, name));
+}
+
 std::string parameter_name(const std::string& path, const std::string& leaf) {
   return path.empty() ? leaf : path + "." + leaf;
 }

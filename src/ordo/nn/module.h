@@ -25,6 +25,7 @@ class Initialiser {
   double std() const { return config_.std; }
   double residual_std() const;
   void normal(const Tensor& parameter, const std::string& name, double std) const;
+  void uniform(const Tensor& parameter, const std::string& name, double low, double high) const;
 
  private:
   uint64_t seed_;

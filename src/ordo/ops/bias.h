@@ -9,6 +9,14 @@
 
 namespace ordo {
 
+// A bias of content and offset: with t = column - row + Lq - 1, the (scaled) score gains
+//   scale x (q_row . queries[h, t] + k_column . keys[h, t]) + offsets[h, t]
+// from tables over offsets, each of which may be undefined: queries, keys [1|H, Lq+Lk-1, E], offsets [H, Lq+Lk-1].
+// They are differentiable; q and k are the call's own, turned. (Transformer-XL, Shaw, DeBERTa.)
+struct ContentForm {
+  Tensor queries = {}, keys = {}, offsets = {};
+};
+
 // Added to the scaled scores. Everything is fp32 (fp64 when q is fp64), computed outside autocast.
 class ScoreBias {
  public:
@@ -21,6 +29,8 @@ class ScoreBias {
   virtual std::optional<Tensor> by_key() const { return std::nullopt; }
   // [H, Lq+Lk-1], differentiable: the bias depends on column - row alone; entry t is for column - row = t - (Lq-1).
   virtual std::optional<Tensor> by_offset() const { return std::nullopt; }
+  // The same with content: see ContentForm. A bias that offers by_offset() need not offer this, and the reverse.
+  virtual std::optional<ContentForm> by_content() const { return std::nullopt; }
   // The very tensors that tile() computes with, leaves or not: autograd stops there, gradients are returned for them.
   virtual std::vector<Tensor> inputs() const { return {}; }
   virtual bool reads_content() const { return false; }  // tile() depends on q or k: their gradients are asked for too
@@ -35,6 +45,8 @@ class ValueTerm {
   virtual ~ValueTerm() = default;
   // weights [B, H, rows, columns] -> [B, H, rows, E]; summed over the tiles of a row.
   virtual Tensor tile(const Tile& t, const Tensor& weights) const = 0;
+  // [1|H, Lq+Lk-1, E], differentiable: weights[h, row, column] multiplies entry t = column - row + Lq - 1 of it.
+  virtual std::optional<Tensor> by_offset() const { return std::nullopt; }
   virtual std::vector<Tensor> inputs() const { return {}; }
 };
 

@@ -260,4 +260,8 @@ void draw_normal(const Tensor& into, double std, uint64_t key) {
   draw_into(into, key, [&](const Tensor& t, const at::Generator& generator) { t.normal_(0.0, std, generator); });
 }
 
+void draw_uniform(const Tensor& into, double low, double high, uint64_t key) {
+  draw_into(into, key, [&](const Tensor& t, const at::Generator& generator) { t.uniform_(low, high, generator); });
+}
+
 }  // namespace ordo

@@ -35,8 +35,9 @@ Tensor dropout_mask_tile(at::IntArrayRef shape, const Tile& tile, double p, uint
 void dropout_run(float* x, int64_t begin, int64_t count, double p, uint64_t key);
 void dropout_run(double* x, int64_t begin, int64_t count, double p, uint64_t key);
 
-// Fills in place from a key alone; drawn on the CPU in fp32 and then copied, so that every device and type starts from
+// Fill in place from a key alone; drawn on the CPU in fp32 and then copied, so that every device and type starts from
 // the same numbers.
 void draw_normal(const Tensor& into, double std, uint64_t key);
+void draw_uniform(const Tensor& into, double low, double high, uint64_t key);  // [low, high)
 
 }  // namespace ordo

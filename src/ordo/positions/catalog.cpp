@@ -9,14 +9,42 @@
 
 namespace ordo {
 
+namespace {
+
+// An entry of the list: the kind's own settings, and where it acts.
+template <class T>
+struct Placed {
+  typename T::Config own;
+  PlacedSettings placed;
+};
+
+template <class T>
+Entry<PositionEncoding, PositionFacts> placed() {
+  return {{T::kKind, T::kSummary, [] { return std::make_shared<Placed<T>>(); },
+           [](Fields& f, void* config) {
+             auto& c = *static_cast<Placed<T>*>(config);
+             fields(f, c.own);
+             fields(f, c.placed);
+           }},
+          [](const void* config, const PositionFacts& facts) -> std::shared_ptr<PositionEncoding> {
+            const auto& c = *static_cast<const Placed<T>*>(config);
+            auto made = std::make_shared<T>(c.own, facts);
+            made->act_in(c.placed.layers);
+            return made;
+          }};
+}
+
+}  // namespace
+
 const PositionCatalog& positions() {
-  static const PositionCatalog list("position encoding", {
-                                                             entry<NoPosition, PositionEncoding, PositionFacts>(),
-                                                             entry<Sinusoidal, PositionEncoding, PositionFacts>(),
-                                                             entry<Learned, PositionEncoding, PositionFacts>(),
-                                                             entry<Rope, PositionEncoding, PositionFacts>(),
-                                                             entry<Alibi, PositionEncoding, PositionFacts>(),
-                                                         });
+  static const PositionCatalog list{"position encoding",
+                                    {
+                                        placed<NoPosition>(),
+                                        placed<Sinusoidal>(),
+                                        placed<Learned>(),
+                                        placed<Rope>(),
+                                        placed<Alibi>(),
+                                    }};
   return list;
 }
 

@@ -19,6 +19,11 @@ std::vector<Tensor> inputs_of(const std::vector<std::shared_ptr<const Part>>& pa
   return all;
 }
 
+Tensor added_or(const Tensor& a, const Tensor& b) { return !a.defined() ? b : !b.defined() ? a : a + b; }
+ContentForm added(const ContentForm& a, const ContentForm& b) {
+  return {added_or(a.queries, b.queries), added_or(a.keys, b.keys), added_or(a.offsets, b.offsets)};
+}
+
 // The sum of biases. A cheap form is there when every part has it.
 class BiasSum final : public ScoreBias {
  public:
@@ -30,6 +35,15 @@ class BiasSum final : public ScoreBias {
   }
   std::optional<Tensor> by_key() const override { return summed(&ScoreBias::by_key); }
   std::optional<Tensor> by_offset() const override { return summed(&ScoreBias::by_offset); }
+  std::optional<ContentForm> by_content() const override {
+    std::optional<ContentForm> sum;
+    for (const auto& part : parts_) {
+      const auto one = part->by_content();
+      if (!one) return std::nullopt;
+      sum = sum ? added(*sum, *one) : *one;
+    }
+    return sum;
+  }
   std::vector<Tensor> inputs() const override { return inputs_of(parts_); }
   bool reads_content() const override {
     return std::any_of(parts_.begin(), parts_.end(), [](const auto& p) { return p->reads_content(); });
@@ -59,6 +73,15 @@ class ValueSum final : public ValueTerm {
     for (size_t i = 1; i < parts_.size(); ++i) sum = sum + parts_[i]->tile(t, weights);
     return sum;
   }
+  std::optional<Tensor> by_offset() const override {
+    std::optional<Tensor> sum;
+    for (const auto& part : parts_) {
+      const auto one = part->by_offset();
+      if (!one) return std::nullopt;
+      sum = sum ? *sum + *one : *one;
+    }
+    return sum;
+  }
   std::vector<Tensor> inputs() const override { return inputs_of(parts_); }
 
  private:
@@ -67,8 +90,7 @@ class ValueSum final : public ValueTerm {
 
 }  // namespace
 
-Chain::Chain(std::vector<std::shared_ptr<PositionEncoding>> parts)
-    : parts_(std::move(parts)), widths_(parts_.size(), 0) {
+Chain::Chain(std::vector<std::shared_ptr<PositionEncoding>> parts) : parts_(std::move(parts)) {
   for (size_t i = 0; i < parts_.size(); ++i) register_module(std::to_string(i), parts_[i]);
 }
 
@@ -77,7 +99,8 @@ PositionTraits Chain::traits() const {
   for (const auto& part : parts_) {
     const PositionTraits one = part->traits();
     all.places = {all.places.input || one.places.input, all.places.query_key || one.places.query_key,
-                  all.places.scores || one.places.scores, all.places.values || one.places.values};
+                  all.places.scores || one.places.scores, all.places.values || one.places.values,
+                  all.places.positions || one.places.positions};
     all.relative = all.relative && one.relative;
     all.unbounded = all.unbounded && one.unbounded;
     if (one.keys == KeyCache::raw) all.keys = KeyCache::raw;
@@ -85,9 +108,9 @@ PositionTraits Chain::traits() const {
   return all;
 }
 
-Positions Chain::place(const Positions& at, const Draw& draw) {
+Positions Chain::place(const Positions& at, int64_t rows, const Draw& draw) {
   Positions moved = at;
-  for (const auto& part : parts_) moved = part->place(moved, draw);
+  for (const auto& part : parts_) moved = part->place(moved, rows, draw);
   return moved;
 }
 
@@ -99,23 +122,35 @@ Tensor Chain::input(const Tensor& x, const Positions& at) {
 
 Tensor Chain::query(const Tensor& q, const Positions& at, int64_t layer) {
   Tensor out = q;
-  for (const auto& part : parts_) out = part->query(out, at, layer);
+  for (const auto& part : parts_)
+    if (part->acts_in(layer)) out = part->query(out, at, layer);
   return out;
 }
 
 Tensor Chain::key(const Tensor& k, const Positions& at, int64_t layer) {
   Tensor out = k;
-  for (const auto& part : parts_) out = part->key(out, at, layer);
+  for (const auto& part : parts_)
+    if (part->acts_in(layer)) out = part->key(out, at, layer);
   return out;
+}
+
+Tensor Chain::value(const Tensor& v, const Positions& at, int64_t layer) {
+  Tensor out = v;
+  for (const auto& part : parts_)
+    if (part->acts_in(layer)) out = part->value(out, at, layer);
+  return out;
+}
+
+int64_t Chain::keeps() const {
+  int64_t all = 0;
+  for (const auto& part : parts_) all += part->keeps();
+  return all;
 }
 
 Tensor Chain::keep(const Tensor& x, const Positions& at, int64_t layer) {
   std::vector<Tensor> kept;
-  for (size_t i = 0; i < parts_.size(); ++i) {
-    const Tensor one = parts_[i]->keep(x, at, layer);
-    widths_[i] = one.defined() ? one.size(2) : 0;
-    if (one.defined()) kept.push_back(one);
-  }
+  for (const auto& part : parts_)
+    if (part->keeps() > 0 && part->acts_in(layer)) kept.push_back(part->keep(x, at, layer));
   if (kept.empty()) return {};
   return kept.size() == 1 ? kept[0] : at::cat(kept, 2);
 }
@@ -123,23 +158,29 @@ Tensor Chain::keep(const Tensor& x, const Positions& at, int64_t layer) {
 AttentionPass Chain::share(const AttentionPass& pass, size_t part) const {
   AttentionPass own = pass;
   int64_t from = 0;
-  for (size_t i = 0; i < part; ++i) from += widths_[i];
-  own.kept = widths_[part] == 0 ? Tensor() : pass.kept.slice(2, from, from + widths_[part]);
+  for (size_t i = 0; i < part; ++i)
+    if (parts_[i]->acts_in(pass.layer)) from += parts_[i]->keeps();
+  const int64_t width = parts_[part]->keeps();
+  own.kept = width == 0 ? Tensor() : pass.kept.slice(2, from, from + width);
   return own;
 }
 
 std::shared_ptr<const ScoreBias> Chain::scores(const AttentionPass& pass) {
   std::vector<std::shared_ptr<const ScoreBias>> found;
-  for (size_t i = 0; i < parts_.size(); ++i)
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i]->acts_in(pass.layer)) continue;
     if (auto bias = parts_[i]->scores(share(pass, i))) found.push_back(std::move(bias));
+  }
   if (found.size() <= 1) return found.empty() ? nullptr : found[0];
   return std::make_shared<BiasSum>(std::move(found));
 }
 
 std::shared_ptr<const ValueTerm> Chain::values(const AttentionPass& pass) {
   std::vector<std::shared_ptr<const ValueTerm>> found;
-  for (size_t i = 0; i < parts_.size(); ++i)
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i]->acts_in(pass.layer)) continue;
     if (auto term = parts_[i]->values(share(pass, i))) found.push_back(std::move(term));
+  }
   if (found.size() <= 1) return found.empty() ? nullptr : found[0];
   return std::make_shared<ValueSum>(std::move(found));
 }
@@ -151,6 +192,19 @@ void Chain::attach(int64_t layer, const Linear& q, const Linear& k) {
 std::optional<std::string> Chain::refuses_length(int64_t length) const {
   for (const auto& part : parts_)
     if (auto reason = part->refuses_length(length)) return reason;
+  return std::nullopt;
+}
+
+Tensor Chain::frequencies(int64_t length) const {
+  for (const auto& part : parts_)
+    if (auto found = part->frequencies(length); found.defined()) return found;
+  return {};
+}
+
+std::optional<PositionEncoding::Resized> Chain::resized(const std::string& name, const Tensor& saved) const {
+  for (size_t i = 0; i < parts_.size(); ++i)
+    if (const std::string own = std::to_string(i) + "."; name.starts_with(own))
+      return parts_[i]->resized(name.substr(own.size()), saved);
   return std::nullopt;
 }
 

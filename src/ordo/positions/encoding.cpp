@@ -4,17 +4,40 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 
+#include <algorithm>
+
 #include "ordo/core/text.h"
 
 namespace ordo {
 
 std::string Places::text() const {
   std::vector<std::string> parts;
+  if (positions) parts.emplace_back("positions");
   if (input) parts.emplace_back("input");
   if (query_key) parts.emplace_back("query and key");
   if (scores) parts.emplace_back("scores");
   if (values) parts.emplace_back("values");
   return parts.empty() ? "nothing" : join(parts, ", ");
+}
+
+void fields(Fields& f, PlacedSettings& c) {
+  f("layers", c.layers, "a pattern over the layers in which it acts (1) or does not (0); absent: in all",
+    within(0.0, 1.0));
+}
+
+void PositionEncoding::act_in(const std::vector<int64_t>& pattern) {
+  const auto zero = std::find(pattern.begin(), pattern.end(), 0);
+  const Places& places = traits().places;
+  require<ConfigError>(zero == pattern.end() || places.query_key || places.scores || places.values,
+                       "an encoding that acts on {} does so once, before all layers: layers cannot leave some out",
+                       places.text());
+  require<ConfigError>(pattern.empty() || std::find(pattern.begin(), pattern.end(), 1) != pattern.end(),
+                       "layers names no layer in which the encoding acts; leave the entry out instead");
+  layers_ = pattern;
+}
+
+bool PositionEncoding::acts_in(int64_t layer) const {
+  return layers_.empty() || layers_[static_cast<size_t>(layer) % layers_.size()] != 0;
 }
 
 Tensor per_head(const Tensor& values) { return values.view({1, -1, 1, 1}); }

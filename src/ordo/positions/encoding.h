@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ordo/config/catalog.h"
 #include "ordo/nn/layers.h"
@@ -26,6 +27,7 @@ struct AttentionPass {
 
 struct Places {
   bool input = false, query_key = false, scores = false, values = false;
+  bool positions = false;    // moves them before all else: no kernel sees that
   std::string text() const;  // "input", "query and key, scores", "nothing"
 };
 enum class KeyCache { turned, raw };  // what a cache holds: results of key(); or unturned keys, turned all at each step
@@ -41,13 +43,26 @@ struct PositionTraits {
 struct PositionFacts {
   int64_t dim = 0, heads = 0, kv_heads = 0, head_dim = 0, layers = 0, max_length = 0;
   bool causal = true, cross = false;
+  double scale = 0.0;          // what content scores are multiplied by; 0: 1 / sqrt(head_dim)
+  int64_t trained_length = 0;  // of the checkpoint whose weights will be loaded; 0: a fresh model
 };
+
+// Settings that an entry of any kind may have beside its own.
+struct PlacedSettings {
+  std::vector<int64_t> layers = {};  // a pattern over the layers, 1 = acts there; empty: in all
+};
+void fields(Fields& f, PlacedSettings& c);
 
 class PositionEncoding : public torch::nn::Module {
  public:
   virtual PositionTraits traits() const = 0;
-  // 0: moves the positions themselves (randomized, SHAPE, CAPE).
-  virtual Positions place(const Positions& at, const Draw& draw) {
+  // The layers that it acts in, as a pattern repeated over them; empty: all. Throws ConfigError for an encoding that
+  // acts before the layers do. Whoever calls the per-layer functions below asks acts_in() first.
+  void act_in(const std::vector<int64_t>& pattern);
+  bool acts_in(int64_t layer) const;
+  // 0: moves the positions themselves (randomized, SHAPE, CAPE), for `rows` rows: [1|B, L] -> [1|B, L].
+  virtual Positions place(const Positions& at, int64_t rows, const Draw& draw) {
+    (void)rows;
     (void)draw;
     return at;
   }
@@ -56,7 +71,7 @@ class PositionEncoding : public torch::nn::Module {
     (void)at;
     return x;
   }
-  // 2: q [B, H, L, E], k [B, G, L, E].
+  // 2: q [B, H, L, E], k [B, G, L, E]; and v [B, G, L, E], for encodings that turn values as they turn keys.
   virtual Tensor query(const Tensor& q, const Positions& at, int64_t layer) {
     (void)at;
     (void)layer;
@@ -67,8 +82,14 @@ class PositionEncoding : public torch::nn::Module {
     (void)layer;
     return k;
   }
-  // 3: numbers per key that a cache holds beside k and v, from the block's normed input x [B, L, D]: [B, L, n];
+  virtual Tensor value(const Tensor& v, const Positions& at, int64_t layer) {
+    (void)at;
+    (void)layer;
+    return v;
+  }
+  // 3: numbers per key that a cache holds beside k and v, from the block's normed input x [B, L, D]: [B, L, keeps()];
   // undefined: none.
+  virtual int64_t keeps() const { return 0; }
   virtual Tensor keep(const Tensor& x, const Positions& at, int64_t layer) {
     (void)x;
     (void)at;
@@ -95,6 +116,25 @@ class PositionEncoding : public torch::nn::Module {
     (void)length;
     return std::nullopt;
   }
+  // Radians a position, fp64 [pairs], of encodings made of sines or turns, for sequences of `length`; undefined: none.
+  virtual Tensor frequencies(int64_t length) const {
+    (void)length;
+    return {};
+  }
+  // A saved tensor of another shape than the parameter `name` (its path below this module) made to fit it, and how, in
+  // words ("interpolated from 64 to 128 rows"); nothing: it cannot be, and the parameter starts anew.
+  struct Resized {
+    Tensor value;
+    std::string how;
+  };
+  virtual std::optional<Resized> resized(const std::string& name, const Tensor& saved) const {
+    (void)name;
+    (void)saved;
+    return std::nullopt;
+  }
+
+ private:
+  std::vector<int64_t> layers_;
 };
 
 using PositionCatalog = Catalog<PositionEncoding, PositionFacts>;

@@ -74,6 +74,12 @@ std::unique_ptr<BatchStream> LanguageModeling::open(const StreamOptions& o) cons
   }
 }
 
+std::optional<std::string> LanguageModeling::refuses(const Model& model) const {
+  if (model.causal()) return std::nullopt;
+  return "language_modeling asks for the next token, which a model that sees both sides has before it; use model.kind: "
+         "decoder";
+}
+
 Loss LanguageModeling::loss(Model& model, const Batch& batch, const LossOptions& options) const {
   const Tensor hidden = model.forward({.ids = batch.ids, .at = batch.at, .mask = batch.mask, .draw = batch.draw});
   return {.sum = model.head().loss(hidden, batch.targets, options), .weight = batch.weight};

@@ -23,6 +23,7 @@ class LanguageModeling final : public Task {
   static constexpr std::string_view kKind = "language_modeling", kSummary = "predict the next token of a text";
   LanguageModeling(const Config& config, const TaskFacts& facts);
   ModelFacts complete(ModelFacts facts) const override;
+  std::optional<std::string> refuses(const Model& model) const override;
   std::unique_ptr<BatchStream> open(const StreamOptions& options) const override;
   bool has(Split split) const override { return corpus_->has(split); }
   Loss loss(Model& model, const Batch& batch, const LossOptions& options) const override;

@@ -49,6 +49,11 @@ class Task {
  public:
   virtual ~Task() = default;
   virtual ModelFacts complete(ModelFacts facts) const = 0;  // adds what the data decides: vocab_size
+  // Why this model cannot be trained on it, in words; nothing if it can.
+  virtual std::optional<std::string> refuses(const Model& model) const {
+    (void)model;
+    return std::nullopt;
+  }
   virtual std::unique_ptr<BatchStream> open(const StreamOptions& options) const = 0;
   virtual bool has(Split split) const = 0;
   virtual Loss loss(Model& model, const Batch& batch, const LossOptions& options) const = 0;

@@ -5,7 +5,6 @@
 #include <array>
 
 #include "ordo/core/text.h"
-#include "ordo/models/decoder.h"
 #include "ordo/tasks/language_modeling.h"
 #include "ordo/train/judge.h"
 
@@ -52,17 +51,6 @@ void check_lengths(const RunConfig& c, Problems& problems) {
                  "evaluate.stride ({}) must not exceed the shortest evaluated length ({}): tokens between windows "
                  "would go unjudged",
                  c.evaluate.stride, shortest);
-}
-
-// An encoding that ends at the model's length (a learned table) cannot serve longer rows: it is asked, as no other part
-// of the house knows which ones do.
-void check_positions(const RunConfig& c, Problems& problems) {
-  const auto& model = c.model.as<Decoder::Config>();
-  if (model.max_length == 0 || model.max_length >= c.train.length || !problems.empty()) return;
-  const auto encoding = make_position(model.position, position_facts(model, /*causal=*/true));
-  if (const auto refusal = encoding->refuses_length(c.train.length))
-    problems.add("model.max_length", "model.max_length ({}) is smaller than train.length ({}): {}", model.max_length,
-                 c.train.length, *refusal);
 }
 }  // namespace
 
@@ -141,10 +129,7 @@ void check(const RunConfig& c, Problems& problems) {
   if (c.task.kind == LanguageModeling::kKind && c.task.config)
     for (auto& text : contradictions(c.task.as<LanguageModeling::Config>().data, "task.data"))
       problems.add_text("task.data", std::move(text));
-  if (c.model.kind == Decoder::kKind && c.model.config) {
-    check(c.model.as<Decoder::Config>(), "model", problems);
-    check_positions(c, problems);
-  }
+  check(c.model, "model", c.train.length, problems);
 }
 
 LoadedConfig load_run_config(const fs::path& file, std::span<const std::string> overrides) {

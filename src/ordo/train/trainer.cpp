@@ -204,8 +204,15 @@ RunReport Trainer::Inside::finish(RunReport::End end, TrainClock::time_point beg
 
 // ---- what others see ----
 
+namespace {
+TrainerParts accepted(TrainerParts parts) {
+  if (const auto refusal = parts.task->refuses(*parts.model)) throw ConfigError(*refusal);
+  return parts;
+}
+}  // namespace
+
 Trainer::Trainer(const RunConfig& config, TrainerParts parts)
-    : inside_(std::make_unique<Inside>(config, std::move(parts))) {}
+    : inside_(std::make_unique<Inside>(config, accepted(std::move(parts)))) {}
 Trainer::~Trainer() = default;
 
 StepReport Trainer::step() {
