@@ -3,6 +3,7 @@
 
 #include "ordo/positions/chain.h"
 #include "support/positions.h"
+#include "support/small_encodings.h"
 
 namespace ordo::test {
 
@@ -41,6 +42,18 @@ TEST_CASE("positions: what an encoding cannot do is told at its line of the file
 
 TEST_CASE("positions: an unknown kind is refused with the nearest name", "[unit]") {
   CHECK_THROWS_WITH(make_position({choice("rpoe")}, small_facts()), Catch::Contains("rpoe") && Catch::Contains("rope"));
+}
+
+TEST_CASE("positions: an entry acts in the layers of its pattern, repeated", "[unit]") {
+  const auto rope = any_encoding("rope", small_facts());
+  CHECK(rope->acts_in(7));
+  rope->act_in({1, 1, 0});
+  CHECK((rope->acts_in(0) && rope->acts_in(1) && !rope->acts_in(2) && rope->acts_in(3) && !rope->acts_in(5)));
+}
+
+TEST_CASE("positions: layers cannot be left out by an encoding that acts before them, nor all of them", "[unit]") {
+  CHECK_THROWS_WITH(any_encoding("sinusoidal", small_facts())->act_in({1, 0}), Catch::Contains("before all layers"));
+  CHECK_THROWS_WITH(any_encoding("rope", small_facts())->act_in({0, 0}), Catch::Contains("no layer"));
 }
 
 }  // namespace ordo::test

@@ -83,4 +83,30 @@ TEST_CASE("chain: parameters of its parts are named by their place in the list",
   CHECK(chained({"rope", "learned"})->named_parameters().contains("1.weight"));
 }
 
+TEST_CASE("chain: a part acts in its own layers alone", "[unit]") {
+  const auto rope = any_encoding("rope", small_facts()), alibi = any_encoding("alibi", small_facts());
+  rope->act_in({1, 0});
+  alibi->act_in({0, 1});
+  Chain both({rope, alibi});
+  const Positions at = consecutive(2, 3, at::kCPU);
+  const Tensor q = noise({1, 4, 3, 8}, 2);
+  CHECK(same_bytes(both.query(q, at, 0), rope->query(q, at, 0)));
+  CHECK(same_bytes(both.query(q, at, 1), q));
+  AttentionPass pass = whole_pass(3);
+  CHECK(both.scores(pass) == nullptr);
+  pass.layer = 1;
+  CHECK(both.scores(pass) != nullptr);
+}
+
+TEST_CASE("chain: a part that is off in a layer keeps nothing there", "[unit]") {
+  const auto first = any_encoding("key_gate", small_facts()), second = any_encoding("key_gate", small_facts());
+  first->act_in({0, 1});
+  Chain both({first, second});
+  AttentionPass pass = whole_pass(4);
+  pass.kept = both.keep(noise({2, 4, 32}, 3), pass.q, 0);
+  CHECK(pass.kept.size(2) == second->keeps());
+  const Tensor chained_bias = dense_bias(*both.scores(pass), pass);
+  CHECK(same_bytes(chained_bias, dense_bias(*second->scores(pass), pass)));
+}
+
 }  // namespace ordo::test
