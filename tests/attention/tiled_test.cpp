@@ -247,11 +247,18 @@ TEST_CASE("tiled: keys and values that repeat one row without copying it are rea
   CHECK(close(ordo::kernels().build("tiled", {})->run(call).out, call.v, Tolerance::fp32_sum));
 }
 
-TEST_CASE("tiled: biases over keys or offsets take the fast path on the CPU, content and value terms do not",
-          "[unit]") {
-  const auto fast = [](const std::string& form) {
-    return ordo::attend_on_cpu(KernelInputs({.encoding = form, .mask = causal_mask()}).call()).has_value();
-  };
-  for (const char* const form : {"none", "alibi", "offset_table", "key_gate"}) CHECK(fast(form));
-  CHECK_FALSE(fast("content_table"));
+TEST_CASE("tiled: every form over keys or offsets takes the fast path on the CPU, padded or not", "[unit]") {
+  Mask holes = padded_mask(70, true);
+  holes.keys.slice(1, 30, 35).fill_(false);
+  for (const std::string& form : kForms)
+    for (const Mask& mask : {causal_mask(), holes, packed_mask(70)}) {
+      INFO(form);
+      CHECK(ordo::attend_on_cpu(KernelInputs({.encoding = form, .Lq = 70, .Lk = 70, .mask = mask}).call()).has_value());
+    }
+}
+
+TEST_CASE("tiled: content at gathered positions, and a softcap, take the general path", "[unit]") {
+  const auto fast = [](const KernelCase& c) { return ordo::attend_on_cpu(KernelInputs(c).call()).has_value(); };
+  CHECK_FALSE(fast({.encoding = "content_table", .mask = causal_mask(), .consecutive = false}));
+  CHECK_FALSE(fast({.encoding = "none", .mask = causal_mask(), .softcap = 1.0}));
 }

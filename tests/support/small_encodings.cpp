@@ -3,6 +3,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/cumsum.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/log_sigmoid.h>
@@ -20,6 +21,15 @@ namespace {
 Tensor clipped_offsets(const Positions& q, const Positions& k, const Tile& t, int64_t reach) {
   const Tensor rows = q.slice(t.q0, t.q1).index, columns = k.slice(t.k0, t.k1).index;
   return (columns.unsqueeze(1) - rows.unsqueeze(2)).clamp(-reach, reach) + reach;
+}
+
+// The rows of `table` [2 reach + 1, E] at each offset of consecutive queries and keys, [1, Lq+Lk-1, E]; nothing for
+// other positions.
+std::optional<Tensor> over_offsets(const AttentionPass& pass, const Tensor& table, int64_t reach) {
+  if (!pass.q.start || !pass.k.start) return std::nullopt;
+  const int64_t apart = *pass.k.start - *pass.q.start;
+  const Tensor offset = at::arange(apart - pass.q.length() + 1, apart + pass.k.length());
+  return table.index_select(0, offset.clamp(-reach, reach) + reach).unsqueeze(0);
 }
 
 struct TableBias final : OffsetBias {
@@ -43,6 +53,10 @@ struct ContentBias final : ScoreBias {
         clipped_offsets(pass.q, pass.k, t, ContentTable::kReach).unsqueeze(1).expand({q.size(0), q.size(1), -1, -1});
     return all.gather(3, column);
   }
+  std::optional<ContentForm> by_content() const override {
+    const auto queries = over_offsets(pass, table, ContentTable::kReach);
+    return queries ? std::optional<ContentForm>({.queries = *queries}) : std::nullopt;
+  }
   std::vector<Tensor> inputs() const override { return {table}; }
   bool reads_content() const override { return true; }
   AttentionPass pass;
@@ -57,6 +71,7 @@ struct ContentTerm final : ValueTerm {
     const Tensor sums = at::zeros({B, H, rows, table.size(0)}, weights.options()).scatter_add(3, column, weights);
     return at::matmul(sums, table.to(weights.scalar_type()));
   }
+  std::optional<Tensor> by_offset() const override { return over_offsets(pass, table, ContentTable::kReach); }
   std::vector<Tensor> inputs() const override { return {table}; }
   AttentionPass pass;
   Tensor table;

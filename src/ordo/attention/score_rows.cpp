@@ -22,6 +22,12 @@ ORDO_INLINE float exp_or_zero(float x) {
 ORDO_INLINE double exp_or_zero(double x) { return x < -700.0 ? 0.0 : std::exp(x); }
 
 template <class T>
+ORDO_INLINE void add_row(T* s, int64_t n, const T* x) {
+#pragma omp simd
+  for (int64_t j = 0; j < n; ++j) s[j] += x[j];
+}
+
+template <class T>
 ORDO_INLINE T add_bias_and_max(T* s, int64_t n, const T* bias) {
   T most = static_cast<T>(kNothing);
   if (bias == nullptr) {
@@ -62,11 +68,12 @@ ORDO_INLINE void softmax_rows_of(const ScoreStrip<T>& strip, T* sum, T* lse) {
     T* const s = strip.scores + r * strip.stride;
     const int64_t low = std::clamp<int64_t>(strip.low[r] - strip.first, 0, strip.columns);
     const int64_t high = std::clamp<int64_t>(strip.high[r] - strip.first, low, strip.columns);
+    if (strip.keys != nullptr) add_row(s + low, high - low, strip.keys + low);
     const T most =
         add_bias_and_max(s + low, high - low, strip.bias != nullptr ? strip.bias + r * strip.bias_step + low : nullptr);
     const bool sees = high > low && (most > static_cast<T>(0.1 * kHiddenScore) ||
                                      most == static_cast<T>(kNothing));  // a row of NaN stays NaN
-    hide(s, 0, sees ? low : strip.columns, sees ? high : strip.columns, strip.columns);
+    hide(s, 0, sees ? low : strip.columns, sees ? high : strip.columns, strip.columns + strip.padding);
     sum[r] = sees ? exp_and_sum(s + low, high - low, most) : T(1);
     lse[r] = sees ? most + std::log(sum[r]) : T(0);
   }
@@ -102,8 +109,9 @@ ORDO_INLINE void softmax_rows_back(const ScoreStrip<T>& strip, T* dp, const T* l
     const int64_t low = std::clamp<int64_t>(strip.low[r] - strip.first, 0, strip.columns);
     const int64_t high = std::clamp<int64_t>(strip.high[r] - strip.first, low, strip.columns);
     const int64_t walked = r * strip.bias_step + low;
-    hide(s, 0, low, high, strip.columns);
-    hide(d, 0, low, high, strip.columns);
+    hide(s, 0, low, high, strip.columns + strip.padding);
+    hide(d, 0, low, high, strip.columns + strip.padding);
+    if (strip.keys != nullptr) add_row(s + low, high - low, strip.keys + low);
     row_backward(s + low, d + low, high - low, strip.bias != nullptr ? strip.bias + walked : nullptr, lse[r], delta[r],
                  dbias != nullptr ? dbias + walked : nullptr);
   }
@@ -129,6 +137,29 @@ ORDO_INLINE void divide_rows_of(T* x, int64_t stride, int64_t rows, int64_t widt
     const T factor = T(1) / by[r];
 #pragma omp simd
     for (int64_t e = 0; e < width; ++e) row[e] *= factor;
+  }
+}
+
+template <class T>
+ORDO_INLINE void add_turned_of(const T* block, int64_t rows, int64_t columns, T* scores, int64_t stride) {
+  const int64_t step = rows + columns;  // along a row of scores: a row down and a place to the right
+  for (int64_t r = 0; r < rows; ++r) {
+    const T* const from = block + rows - 1 - r;
+    T* const to = scores + r * stride;
+#pragma omp simd
+    for (int64_t c = 0; c < columns; ++c) to[c] += from[c * step];
+  }
+}
+
+template <class T>
+ORDO_INLINE void turn_of(const T* scores, int64_t stride, int64_t rows, int64_t columns, T* block) {
+  const int64_t width = rows + columns - 1;
+  for (int64_t c = 0; c < columns; ++c) {
+    T* const to = block + c * width;
+    std::fill(to, to + c, T(0));
+#pragma omp simd
+    for (int64_t u = 0; u < rows; ++u) to[c + u] = scores[(rows - 1 - u) * stride + c];
+    std::fill(to + c + rows, to + width, T(0));
   }
 }
 #undef ORDO_INLINE
@@ -160,6 +191,20 @@ ORDO_CLONES void divide_rows(float* x, int64_t stride, int64_t rows, int64_t wid
 }
 void divide_rows(double* x, int64_t stride, int64_t rows, int64_t width, const double* by) {
   divide_rows_of(x, stride, rows, width, by);
+}
+
+ORDO_CLONES void add_turned(const float* block, int64_t rows, int64_t columns, float* scores, int64_t stride) {
+  add_turned_of(block, rows, columns, scores, stride);
+}
+void add_turned(const double* block, int64_t rows, int64_t columns, double* scores, int64_t stride) {
+  add_turned_of(block, rows, columns, scores, stride);
+}
+
+ORDO_CLONES void turn(const float* scores, int64_t stride, int64_t rows, int64_t columns, float* block) {
+  turn_of(scores, stride, rows, columns, block);
+}
+void turn(const double* scores, int64_t stride, int64_t rows, int64_t columns, double* block) {
+  turn_of(scores, stride, rows, columns, block);
 }
 
 }  // namespace ordo

@@ -47,6 +47,23 @@ std::optional<Tensor> offset_form(const AttentionCall& call, const Shape& s) {
   return found && !wants_gradient(*found) ? found : std::nullopt;
 }
 
+// Why a bias cannot come in, in the order in which a user could do something about it.
+std::optional<std::string> refuses_bias(const AttentionCall& call, const Shape& s) {
+  const ScoreBias& bias = *call.bias;
+  if (!call.q.device().is_cpu()) return "a bias leaves its fused path on this device";
+  if (call.q.scalar_type() != accumulate_type(call.q.scalar_type()))
+    return "it would round the bias to the type of the queries";
+  if (bias.whole_rows()) return "the bias needs all keys of a row at once, which its fused path never holds";
+  if (bias.reads_content()) return "the bias depends on the queries or keys themselves, and it adds only given numbers";
+  if (offset_form(call, s) || key_form(call, s)) return std::nullopt;
+  const auto over_offsets = bias.by_offset(), over_keys = bias.by_key();
+  if (!over_offsets && !over_keys)
+    return "it takes a bias only over keys or offsets alone, and this one has neither form";
+  if ((over_offsets && wants_gradient(*over_offsets)) || (over_keys && wants_gradient(*over_keys)))
+    return "its fused path has no gradient for a learned bias";
+  return "beside a bias it has no room for padding, packed documents, a prefix or rows that see no key";
+}
+
 Tensor attend(const AttentionCall& call, const Tensor& q, const Tensor& k, const Tensor& v,
               const std::optional<Tensor>& mask, bool causal) {
   return at::scaled_dot_product_attention(q, k, v, mask, 0.0, causal, call.scale, q.size(1) != k.size(1));
@@ -96,13 +113,7 @@ std::optional<std::string> SdpaKernel::refuses(const AttentionCall& call) const 
   if (call.softcap) return "it has no softcap";
   if (call.q.size(3) != call.v.size(3)) return "values of another width than queries leave its fused path";
   const Shape s(call);
-  if (call.bias) {
-    if (!call.q.device().is_cpu()) return "a bias leaves its fused path on this device";
-    if (call.q.scalar_type() != accumulate_type(call.q.scalar_type()))
-      return "it would round the bias to the type of the queries";
-    if (offset_form(call, s) || key_form(call, s)) return std::nullopt;
-    return "it takes a bias only over keys or offsets alone, without gradient and without padding, segments or prefix";
-  }
+  if (call.bias) return refuses_bias(call, s);
   if (plainly_causal(call.mask) || call.mask.shows(s.all)) return std::nullopt;
   if ((call.mask.positional() ? 1 : call.q.size(0)) * s.Lq * s.Lk <= kDenseLimit) return std::nullopt;
   return "it would need a dense mask of every query and key";

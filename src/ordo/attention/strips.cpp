@@ -28,6 +28,14 @@ void check_offset_vector(const Tensor& w, int64_t H, int64_t Lq, int64_t Lk) {
           offsets, H, Lq + Lk - 1);
 }
 
+void check_offset_table(const Tensor& t, const char* what, const std::array<int64_t, 3>& expected) {
+  const auto found = sizes<3>(t, what);
+  const auto [H, entries, width] = expected;
+  require((found[0] == 1 || found[0] == H) && found[1] == entries && found[2] == width,
+          "attention: {} is [{}, {}, {}], expected [1 or {}, {}, {}]", what, found[0], found[1], found[2], H, entries,
+          width);
+}
+
 Tensor strip_of_vector(const Tensor& w, const Tile& t, int64_t Lq) {
   const int64_t n = t.rows(), m = t.columns(), low = t.k0 - (t.q1 - 1) + Lq - 1;
   const Tensor part = w.slice(1, low, low + n + m - 1).contiguous();  // row r reads [n-1-r, n-1-r+m)
@@ -44,6 +52,10 @@ Tensor diagonal_sums(const Tensor& ds) {
 namespace {
 // exp of what underflows is 20 times as slow in ATen: differences are clamped, hidden entries zeroed afterwards.
 constexpr double kFloor = -80.0;
+
+// What a strip's scores [B, H, rows, columns] may count, and, for a bias of positions alone, its pairs of rows and
+// columns: such a bias may be a small network, whose hidden layer is some 32 numbers a pair.
+constexpr int64_t kMostScores = int64_t{1} << 20, kMostPairs = int64_t{1} << 16;
 
 // What forward and backward share beside tensors.
 struct Work : torch::CustomClassHolder {
@@ -85,6 +97,7 @@ class Strips {
   };  // capped: tanh(scores / cap), for the way back
   template <class Body>
   void each_strip(const Body& body) const;
+  Tile strip_from(int64_t q0) const;
   Scores scores(const Tile& t, const Tensor& bias) const;
   Tensor bias_of(const Tile& t, const Tensor& q, const Tensor& k) const;
   Tensor hidden_of(const Tile& t) const;
@@ -105,13 +118,24 @@ class Strips {
   Tensor q_, k_, v_;
 };
 
+// The rows from q0 on, as many as may be, and the columns that they see.
+Tile Strips::strip_from(int64_t q0) const {
+  const bool pairs = call_.bias && !work_.by_offset && !call_.bias->reads_content();
+  const int64_t heads = q_.size(0) * H_;
+  for (int64_t rows = work_.rows;; rows = (rows + 1) / 2) {
+    const int64_t q1 = std::min(q_.size(2), q0 + rows);
+    const auto [k0, k1] = call_.mask.visible(q0, q1, k_.size(2));
+    const int64_t entries = (q1 - q0) * (k1 - k0);
+    if (rows == 1 || (entries * heads <= kMostScores && (!pairs || entries <= kMostPairs))) return {q0, q1, k0, k1};
+  }
+}
+
 template <class Body>
 void Strips::each_strip(const Body& body) const {
-  const int64_t Lq = q_.size(2), Lk = k_.size(2);
-  for (int64_t q0 = 0; q0 < Lq; q0 += work_.rows) {
-    const int64_t q1 = std::min(Lq, q0 + work_.rows);
-    const auto [k0, k1] = call_.mask.visible(q0, q1, Lk);
-    if (k0 < k1) body(Tile{q0, q1, k0, k1});
+  for (int64_t q0 = 0; q0 < q_.size(2);) {
+    const Tile t = strip_from(q0);
+    if (t.k0 < t.k1) body(t);
+    q0 = t.q1;
   }
 }
 
@@ -184,7 +208,7 @@ void Strips::strip_backward(const Tile& t, const Tensor& dout, const Tensor& lse
     bias = bias_of(t, q, k);
   }
   const Scores s = scores(t, bias.defined() ? bias.detach() : bias);
-  Tensor p = (s.all - lse).clamp_(kFloor, 0.5).exp_();
+  Tensor p = s.all.sub_(lse).clamp_(kFloor, 0.5).exp_();
   const Tensor hidden = hidden_of(t), keep = keep_of(t);
   if (hidden.defined()) p.masked_fill_(hidden, 0.0);
   const Tensor dropped = keep.defined() ? p * keep : p;

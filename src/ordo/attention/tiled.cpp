@@ -8,7 +8,7 @@ namespace ordo {
 
 TiledKernel::TiledKernel(const Config& config, const KernelFacts&) : config_(config) {}
 void fields(Fields& f, TiledKernel::Config& c) {
-  f("rows", c.rows, "query rows of a strip on the general path", at_least(1));
+  f("rows", c.rows, "query rows of a strip on the general path, at most: long rows take thinner strips", at_least(1));
 }
 
 KernelTraits TiledKernel::traits() const {
