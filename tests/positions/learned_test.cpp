@@ -4,6 +4,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
@@ -31,43 +32,82 @@ Learned row_numbers(int64_t rows, const Learned::Config& config = {}) {
 Tensor rows_read(Learned& encoding, const Positions& at) {
   return encoding.input(at::zeros({at.index.size(0), at.length(), 1}), at).squeeze(-1).detach().to(at::kLong);
 }
+// The same where rows are read between two.
+Tensor places_read(Learned& encoding, const Positions& at) {
+  return encoding.input(at::zeros({at.index.size(0), at.length(), 1}), at).squeeze(-1).detach();
+}
+
+void check_padded_rows(const GoldenCase& golden) {
+  const Tensor want = golden.tensor("out"), start = golden.tensor("start");
+  const Tensor keys = at::arange(want.size(1)).unsqueeze(0) >= start.unsqueeze(1);
+  Learned encoding = learned_with(golden.tensor("table") * golden.param("scale", 1.0));
+  CHECK(close(encoding.input(at::zeros_like(want), from_padding(keys)).detach(), want, golden.tolerance("out")));
+}
+
+// A saved table of one grid is loaded into a model of another; its rows are then what the input gets.
+void check_resized_grid(const GoldenCase& golden) {
+  REQUIRE_FALSE(golden.param("align_corners", true));
+  REQUIRE_FALSE(golden.param("antialias", true));
+  const Tensor want = golden.tensor("out"), saved = golden.tensor("table").squeeze(0);
+  const auto side = golden.param<int64_t>("grid", 0);
+  Learned encoding({.grid = golden.param<std::vector<int64_t>>("new_grid", {}),
+                    .saved_grid = {side, side},
+                    .prefix_tokens = golden.param<int64_t>("prefix_tokens", 0)},
+                   {.dim = want.size(2), .max_length = want.size(1)});
+  const auto resized = encoding.resized("weight", saved);
+  REQUIRE(resized);
+  const at::NoGradGuard no_grad;
+  encoding.named_parameters()["weight"].copy_(resized->value);
+  CHECK(close(encoding.input(at::zeros_like(want), consecutive(0, want.size(1), at::kCPU)), want,
+              golden.tolerance("out")));
+}
+
+void check_padded_ids(const GoldenCase& golden) {
+  const Tensor keys = golden.tensor("mask").to(at::kBool);
+  const Positions at = from_padding(keys);
+  const auto real = [&](const Tensor& t) { return t.masked_select(keys); };
+  CHECK(same_bytes(at.index.expand_as(keys).contiguous(), golden.tensor("bloom")));
+  CHECK(same_bytes(real(at.index), real(golden.tensor("generate"))));
+  const int64_t opt = golden.param<int64_t>("opt_offset", 2), padding = golden.param<int64_t>("padding_idx", 1);
+  Learned as_opt = row_numbers(32, {.offset = opt}), as_roberta = row_numbers(32, {.offset = padding + 1});
+  CHECK(same_bytes(real(rows_read(as_opt, at)), real(golden.tensor("opt_table_row"))));
+  CHECK(same_bytes(real(rows_read(as_roberta, at)), real(golden.tensor("roberta"))));
+  CHECK(same_bytes(real(rows_read(as_roberta, at)), real(golden.tensor("fairseq"))));
+}
+
+void check_packed_ids(const GoldenCase& golden) {
+  const Tensor index = from_segments(golden.tensor("document_ids")).index, first = index == 0;
+  CHECK(same_bytes(index, golden.tensor("position_ids")));
+  CHECK(same_bytes(first.view(-1).nonzero().view(-1), golden.tensor("cu_seqlens").slice(0, 0, -1).contiguous()));
+  CHECK(golden.tensor("cu_seqlens")[-1].item<int64_t>() == index.size(1));
+  CHECK(same_bytes(first, golden.tensor("labels") == -100));  // a document's first token is not predicted
+}
 
 }  // namespace
 
-TEST_CASE("learned: rows read under left padding equal those of another implementation", "[golden][positions]") {
+TEST_CASE("learned: rows read under left padding, and resized grids, equal those of other implementations",
+          "[golden][positions]") {
   for (const GoldenCase& golden : goldens("positions", "learned")) {
-    if (golden.params().contains("mode")) continue;  // resized image grids are not among the settings
-    const Tensor want = golden.tensor("out"), start = golden.tensor("start");
-    const Tensor keys = at::arange(want.size(1)).unsqueeze(0) >= start.unsqueeze(1);
-    Learned encoding = learned_with(golden.tensor("table") * golden.param("scale", 1.0));
     INFO(golden.id());
-    CHECK(close(encoding.input(at::zeros_like(want), from_padding(keys)).detach(), want, golden.tolerance("out")));
+    if (golden.has("start"))
+      check_padded_rows(golden);
+    else if (golden.param<std::string>("mode", "") == "bicubic")
+      check_resized_grid(golden);
+    else
+      FAIL("a case of an unknown sort");
   }
 }
 
-TEST_CASE("position ids: padded rows count as in other implementations, and tables with an offset read their rows",
+TEST_CASE("position ids: padding, table offsets and packed documents count as in other implementations",
           "[golden][positions]") {
   for (const GoldenCase& golden : goldens("positions", "position_ids")) {
-    if (!golden.has("mask")) continue;
     INFO(golden.id());
-    const Tensor keys = golden.tensor("mask").to(at::kBool);
-    const Positions at = from_padding(keys);
-    const auto real = [&](const Tensor& t) { return t.masked_select(keys); };
-    CHECK(same_bytes(at.index.expand_as(keys).contiguous(), golden.tensor("bloom")));
-    CHECK(same_bytes(real(at.index), real(golden.tensor("generate"))));
-    const int64_t opt = golden.param<int64_t>("opt_offset", 2), padding = golden.param<int64_t>("padding_idx", 1);
-    Learned as_opt = row_numbers(32, {.offset = opt}), as_roberta = row_numbers(32, {.offset = padding + 1});
-    CHECK(same_bytes(real(rows_read(as_opt, at)), real(golden.tensor("opt_table_row"))));
-    CHECK(same_bytes(real(rows_read(as_roberta, at)), real(golden.tensor("roberta"))));
-    CHECK(same_bytes(real(rows_read(as_roberta, at)), real(golden.tensor("fairseq"))));
-  }
-}
-
-TEST_CASE("position ids: packed documents restart as in other implementations", "[golden][positions]") {
-  for (const GoldenCase& golden : goldens("positions", "position_ids")) {
-    if (!golden.has("document_ids")) continue;
-    INFO(golden.id());
-    CHECK(same_bytes(from_segments(golden.tensor("document_ids")).index, golden.tensor("position_ids")));
+    if (golden.has("mask"))
+      check_padded_ids(golden);
+    else if (golden.has("document_ids"))
+      check_packed_ids(golden);
+    else
+      FAIL("a case of an unknown sort");
   }
 }
 
@@ -112,6 +152,97 @@ TEST_CASE("learned: real-valued positions are refused in words", "[unit]") {
   Learned encoding = row_numbers(8);
   const Positions at{.index = at::zeros({1, 2}, at::kLong), .coords = at::zeros({1, 2, 1})};
   CHECK_THROWS_WITH(rows_read(encoding, at), Catch::Contains("real-valued"));
+}
+
+TEST_CASE("learned: on_overflow interpolate squeezes the rows that are too long, each by its longest position",
+          "[unit]") {
+  Learned encoding = row_numbers(8, {.on_overflow = Learned::Overflow::interpolate});
+  const Tensor longer = at::arange(15), shorter = at::arange(15).clamp_max(5);
+  const Tensor read = places_read(encoding, {.index = at::stack({longer, shorter})});
+  CHECK(same_bytes(read[0], longer.to(at::kFloat) / 2));
+  CHECK(same_bytes(read[1], shorter.to(at::kFloat)));
+  CHECK(same_bytes(places_read(encoding, consecutive(0, 15, at::kCPU))[0], read[0]));
+  CHECK_FALSE(encoding.refuses_length(1000));
+  CHECK(encoding.traits().unbounded);
+}
+
+TEST_CASE("learned: squeezed rows lie behind the offset, and send gradients to both neighbours", "[unit]") {
+  Learned encoding = row_numbers(5, {.offset = 2, .on_overflow = Learned::Overflow::interpolate});
+  const Positions at{.index = at::tensor({1, 8}, at::kLong).unsqueeze(0)};  // 3 rows: 8 -> the last, 1 -> a quarter
+  CHECK(same_bytes(places_read(encoding, at), at::tensor({2.25, 4.0}, at::kFloat).unsqueeze(0)));
+  encoding.input(at::zeros({1, 2, 1}), at).sum().backward();
+  CHECK(same_bytes(encoding.named_parameters()["weight"].grad().squeeze(1),
+                   at::tensor({0.0, 0.0, 0.75, 0.25, 1.0}, at::kFloat)));
+}
+
+TEST_CASE("learned: weights of another length are kept row by row, or stretched end to end", "[unit]") {
+  const Tensor saved = at::tensor({0.0, 1.0, 4.0}, at::kFloat).unsqueeze(1);
+  const auto made = [&](int64_t rows, OnResize how) {
+    const auto resized = row_numbers(rows, {.on_resize = how}).resized("weight", saved);
+    REQUIRE(resized);
+    return std::pair(resized->value.squeeze(1), resized->how);
+  };
+  const auto row = [](std::vector<double> values) { return at::tensor(values, at::kFloat); };
+  const auto [kept, said] = made(5, OnResize::extend);
+  CHECK(same_bytes(kept, row({0.0, 1.0, 4.0, 3.0, 4.0})));  // row_numbers() says which rows are the model's own
+  CHECK(said == "3 rows kept, 2 new");
+  const auto [cut, said_cut] = made(2, OnResize::extend);
+  CHECK(same_bytes(cut, row({0.0, 1.0})));
+  CHECK(said_cut == "the first 2 of 3 rows kept");
+  const auto [stretched, said_stretched] = made(5, OnResize::interpolate);
+  CHECK(same_bytes(stretched, row({0.0, 0.5, 1.0, 2.5, 4.0})));
+  CHECK(said_stretched == "interpolated from 3 to 5 rows");
+  CHECK(same_bytes(made(2, OnResize::interpolate).first, row({0.0, 4.0})));
+}
+
+TEST_CASE("learned: rows of an offset are not stretched", "[unit]") {
+  const Tensor saved = at::tensor({-7.0, -8.0, 0.0, 2.0}, at::kFloat).unsqueeze(1);
+  const auto resized = row_numbers(5, {.offset = 2, .on_resize = OnResize::interpolate}).resized("weight", saved);
+  REQUIRE(resized);
+  CHECK(same_bytes(resized->value.squeeze(1), at::tensor({-7.0, -8.0, 0.0, 1.0, 2.0}, at::kFloat)));
+  CHECK(resized->how == "interpolated from 2 to 3 rows");
+}
+
+TEST_CASE("learned: what cannot be made to fit is left alone", "[unit]") {
+  const Learned line = row_numbers(6);
+  CHECK_FALSE(line.resized("weight", at::zeros({3, 2})));  // another width
+  CHECK_FALSE(line.resized("fusion.weight", at::zeros({3, 1})));
+  const Learned grid({.grid = {2, 3}}, {.dim = 1, .max_length = 6});
+  CHECK_FALSE(grid.resized("weight", at::zeros({7, 1})));  // neither a square nor in proportion
+  const Learned other({.grid = {2, 3}, .saved_grid = {4, 2}}, {.dim = 1, .max_length = 6});
+  CHECK_FALSE(other.resized("weight", at::zeros({9, 1})));
+}
+
+TEST_CASE("learned: the grid of saved weights is the one that is named, else a square, else one in proportion",
+          "[unit]") {
+  const auto said = [](const Learned::Config& config, int64_t rows) {
+    const auto resized = Learned(config, {.dim = 2, .max_length = 1}).resized("weight", noise({rows, 2}, 1));
+    return resized ? resized->how : "";
+  };
+  CHECK(said({.grid = {4, 6}, .saved_grid = {8, 2}}, 16) == "interpolated from a grid of 8 x 2 to 4 x 6");
+  CHECK(said({.grid = {4, 6}}, 16) == "interpolated from a grid of 4 x 4 to 4 x 6");
+  CHECK(said({.grid = {4, 6}, .prefix_tokens = 1}, 7) ==
+        "interpolated from a grid of 2 x 3 to 4 x 6, 1 rows before it kept");
+}
+
+TEST_CASE("learned: settings that contradict each other are refused with their numbers", "[unit]") {
+  const auto made = [](const Learned::Config& config) { return Learned(config, {.dim = 4, .max_length = 10}); };
+  CHECK_THROWS_WITH(made({.max_positions = 12, .grid = {3, 3}, .prefix_tokens = 1}),
+                    Catch::Contains("[3, 3]") && Catch::Contains("10 positions") && Catch::Contains("12"));
+  CHECK_THROWS_WITH(made({.grid = {3, 3}}), Catch::Contains("(9)") && Catch::Contains("max_length (10)"));
+  CHECK_THROWS_WITH(made({.grid = {10}}), Catch::Contains("two numbers"));
+  CHECK_THROWS_WITH(made({.grid = {2, 5}, .saved_grid = {1, 2, 3}}), Catch::Contains("saved_grid takes two numbers"));
+  CHECK_THROWS_WITH(made({.prefix_tokens = 1}), Catch::Contains("give grid"));
+  CHECK_THROWS_WITH(made({.offset = 2, .grid = {2, 5}}), Catch::Contains("no offset (2)"));
+  CHECK_THROWS_WITH(made({.on_overflow = Learned::Overflow::interpolate, .grid = {2, 5}}),
+                    Catch::Contains("stretches a line"));
+  CHECK_THROWS_WITH(made({.on_resize = OnResize::extend, .grid = {2, 5}}), Catch::Contains("no end to extend"));
+}
+
+TEST_CASE("learned: a grid with its class token has a row for each position", "[unit]") {
+  const Learned encoding({.grid = {3, 4}, .prefix_tokens = 1}, {.dim = 2, .max_length = 13});
+  CHECK(encoding.named_parameters()["weight"].size(0) == 13);
+  CHECK(encoding.refuses_length(14));
 }
 
 }  // namespace ordo::test

@@ -5,6 +5,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 
 #include <cmath>
@@ -27,47 +28,69 @@ Tensor table_rows(Sinusoidal& encoding, int64_t dim, const Positions& at) {
 }
 
 Sinusoidal::Config sinusoidal_config(const GoldenCase& golden) {
-  Sinusoidal::Config config{.theta = golden.param("theta", 10000.0)};
-  if (golden.param<std::string>("layout", "half") == "half") config.layout = Sinusoidal::Layout::half;
-  if (golden.param<std::string>("exponent", "2i/dim") != "2i/dim") config.exponent = Sinusoidal::Exponent::t2t;
-  config.learned_scale = golden.params().contains("learned_scale");
-  return config;
+  SinusoidSettings sines{.theta = golden.param("theta", 10000.0)};
+  if (golden.param<std::string>("layout", "") == "half") sines.layout = SinusoidLayout::half;
+  if (golden.param<std::string>("exponent", "2i/dim") != "2i/dim") sines.exponent = SinusoidExponent::t2t;
+  return {.sines = sines, .learned_scale = golden.params().contains("learned_scale")};
+}
+
+void check_table(const GoldenCase& golden) {
+  const Tensor want = golden.tensor("table");
+  const int64_t dim = want.size(1), first = golden.param<int64_t>("first_position", 0);
+  Sinusoidal encoding = sinusoidal(dim, sinusoidal_config(golden));
+  Tensor got = table_rows(encoding, dim, consecutive(first, want.size(0), at::kCPU));
+  if (golden.params().contains("padding_idx"))
+    got[golden.param<int64_t>("padding_idx", 0)].zero_();  // that peer has no vector for padding
+  CHECK(close(got, want, golden.tolerance("table")));
+}
+
+// Outputs with a learned scale, or of embeddings that are scaled beforehand.
+void check_output(const GoldenCase& golden) {
+  const Tensor want = golden.tensor("out");
+  const int64_t dim = want.size(-1), first = golden.param<int64_t>("offset", golden.param<int64_t>("step", 0));
+  Sinusoidal encoding = sinusoidal(dim, sinusoidal_config(golden));
+  {
+    const at::NoGradGuard no_grad;
+    for (const Tensor& scale : encoding.parameters()) scale.fill_(golden.param("learned_scale", 1.0));
+  }
+  const Tensor x =
+      golden.has("x") ? golden.tensor("x") * std::sqrt(static_cast<double>(dim)) : at::zeros({1, want.size(-2), dim});
+  CHECK(close(encoding.input(x, consecutive(first, want.size(-2), at::kCPU)).detach().view(want.sizes()), want,
+              golden.tolerance("out")));
 }
 
 }  // namespace
 
-TEST_CASE("sinusoidal: tables equal those of other implementations", "[golden][positions]") {
+TEST_CASE("sinusoidal: tables and outputs equal those of other implementations", "[golden][positions]") {
   for (const GoldenCase& golden : goldens("positions", "sinusoidal")) {
-    if (!golden.has("table")) continue;
-    const Tensor want = golden.tensor("table");
-    const int64_t dim = want.size(1);
-    Sinusoidal encoding = sinusoidal(dim, sinusoidal_config(golden));
-    Tensor got =
-        table_rows(encoding, dim, consecutive(golden.param<int64_t>("first_position", 0), want.size(0), at::kCPU));
-    if (golden.params().contains("padding_idx"))
-      got[golden.param<int64_t>("padding_idx", 0)].zero_();  // that peer has no vector for padding
     INFO(golden.id());
-    CHECK(close(got, want, golden.tolerance("table")));
+    if (golden.has("table"))
+      check_table(golden);
+    else if (golden.has("out"))
+      check_output(golden);
+    else
+      FAIL("a case with nothing to compare");
   }
 }
 
-TEST_CASE("sinusoidal: outputs with a learned scale or scaled embeddings equal those of other implementations",
-          "[golden][positions]") {
-  for (const GoldenCase& golden : goldens("positions", "sinusoidal")) {
-    if (!golden.has("out")) continue;
-    const Tensor want = golden.tensor("out");
-    const int64_t dim = want.size(-1), first = golden.param<int64_t>("offset", golden.param<int64_t>("step", 0));
-    Sinusoidal encoding = sinusoidal(dim, sinusoidal_config(golden));
-    {
-      const at::NoGradGuard no_grad;
-      for (const Tensor& scale : encoding.parameters()) scale.fill_(golden.param("learned_scale", 1.0));
-    }
-    const Tensor x =
-        golden.has("x") ? golden.tensor("x") * std::sqrt(static_cast<double>(dim)) : at::zeros({1, want.size(-2), dim});
-    INFO(golden.id());
-    CHECK(close(encoding.input(x, consecutive(first, want.size(-2), at::kCPU)).detach().view(want.sizes()), want,
-                golden.tolerance("out")));
-  }
+TEST_CASE("sinusoidal: its frequencies are those of the convention", "[unit]") {
+  const auto of = [](int64_t width, const SinusoidSettings& sines) {
+    return Sinusoidal({.sines = sines, .fusion = {.position_dim = width}}, {.dim = 4, .max_length = 8})
+        .frequencies(100);
+  };
+  const auto doubles = [](std::vector<double> values) { return at::tensor(values, at::kDouble); };
+  CHECK(close(of(8, {}), doubles({1.0, 0.1, 0.01, 0.001}), Tolerance::fp64));
+  CHECK(close(of(8, {.theta = 1000.0, .exponent = SinusoidExponent::t2t}), doubles({1.0, 0.1, 0.01, 0.001}),
+              Tolerance::fp64));
+  CHECK(close(of(5, {.theta = 32.0, .layout = SinusoidLayout::half}), doubles({1.0, std::exp2(-2.0), std::exp2(-4.0)}),
+              Tolerance::fp64));
+}
+
+TEST_CASE("sinusoidal: an odd number of columns cannot alternate in pairs", "[unit]") {
+  CHECK_THROWS_WITH(sinusoidal(7), Catch::Contains("7 wide") && Catch::Contains("layout: half"));
+  CHECK_THROWS_WITH(sinusoidal(8, {.fusion = {.position_dim = 13}}),
+                    Catch::StartsWith("sinusoidal: ") && Catch::Contains("position_dim: 14"));
+  CHECK_NOTHROW(sinusoidal(8, {.sines = {.layout = SinusoidLayout::half}, .fusion = {.position_dim = 13}}));
 }
 
 TEST_CASE("sinusoidal: positions in any order get the rows of the same positions in order", "[unit]") {

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "ordo/positions/moves.h"
+
 namespace ordo {
 
 namespace {
@@ -190,8 +192,19 @@ void Chain::attach(int64_t layer, const Linear& q, const Linear& k) {
 }
 
 std::optional<std::string> Chain::refuses_length(int64_t length) const {
-  for (const auto& part : parts_)
-    if (auto reason = part->refuses_length(length)) return reason;
+  const auto move_of = [](const auto& part) { return dynamic_cast<const PositionMove*>(part.get()); };
+  int64_t reach = length;
+  for (const auto& part : parts_) {
+    if (move_of(part) == nullptr) continue;
+    if (auto reason = part->refuses_length(reach)) return reason;
+    reach = move_of(part)->reach(reach);
+  }
+  for (const auto& part : parts_) {
+    const auto reason = move_of(part) == nullptr ? part->refuses_length(reach) : std::nullopt;
+    if (!reason) continue;
+    if (reach == length) return reason;
+    return fmt::format("positions are moved: those of {} tokens reach up to {}, and {}", length, reach - 1, *reason);
+  }
   return std::nullopt;
 }
 

@@ -5,55 +5,133 @@
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/zeros.h>
 
+#include <cmath>
+
 namespace ordo {
 
 namespace {
 constexpr NamedValue kOverflows[] = {{"error", static_cast<int>(Learned::Overflow::error)},
-                                     {"clamp", static_cast<int>(Learned::Overflow::clamp)}};
+                                     {"clamp", static_cast<int>(Learned::Overflow::clamp)},
+                                     {"interpolate", static_cast<int>(Learned::Overflow::interpolate)}};
+
+TableGrid table_grid(const std::vector<int64_t>& sides) { return {sides.at(0), sides.at(1)}; }
+
+// What the settings of a grid ask of each other; max_positions resolved.
+void check_learned_grid(Learned::Config& c) {
+  if (c.grid.empty()) {
+    require<ConfigError>(
+        c.prefix_tokens == 0 && c.saved_grid.empty(),
+        "learned: prefix_tokens and saved_grid say how a grid is laid out; give grid: [rows, columns]");
+    return;
+  }
+  require<ConfigError>(c.grid.size() == 2, "learned: grid takes two numbers, [rows, columns], found {}", c.grid.size());
+  require<ConfigError>(c.saved_grid.empty() || c.saved_grid.size() == 2,
+                       "learned: saved_grid takes two numbers, [rows, columns], found {}", c.saved_grid.size());
+  const int64_t made = c.prefix_tokens + table_grid(c.grid).size();
+  require<ConfigError>(c.max_positions == 0 || c.max_positions == made,
+                       "learned: grid [{}, {}] with prefix_tokens {} makes {} positions, max_positions says {}; leave "
+                       "max_positions out",
+                       c.grid[0], c.grid[1], c.prefix_tokens, made, c.max_positions);
+  require<ConfigError>(c.offset == 0, "learned: a grid takes no offset ({}); rows before it are prefix_tokens",
+                       c.offset);
+  require<ConfigError>(c.on_overflow != Learned::Overflow::interpolate,
+                       "learned: on_overflow: interpolate stretches a line, not a grid; give the grid of the images");
+  require<ConfigError>(c.on_resize != OnResize::extend,
+                       "learned: a grid has no end to extend; leave on_resize out, it is interpolated");
+  c.max_positions = made;
+}
 }  // namespace
 
 void fields(Fields& f, Learned::Config& c) {
-  f("max_positions", c.max_positions, "rows of the table; 0: the model's max_length", at_least(0));
+  f("max_positions", c.max_positions, "rows of the table; 0: the model's max_length, or what the grid makes",
+    at_least(0));
   f("offset", c.offset, "rows before that of position 0 (2 in OPT, padding index + 1 in RoBERTa)", at_least(0));
   f("init_std", c.init_std, "standard deviation of the first values", at_least(0.0));
-  f("on_overflow", c.on_overflow, "past the table: stop with an error, or use the last row", kOverflows);
+  f("on_overflow", c.on_overflow,
+    "past the table: stop with an error, use the last row, or squeeze each longer row of tokens linearly into the "
+    "table",
+    kOverflows);
+  f("on_resize", c.on_resize,
+    "weights of another length: keep rows and start the others anew, or stretch them; absent: extend, a grid is "
+    "interpolated",
+    kOnResize);
+  f("grid", c.grid, "[rows, columns] of an image's patches; weights of another grid are resized (bicubic)",
+    at_least(1));
+  f("saved_grid", c.saved_grid, "[rows, columns] of such weights; absent: a square, or in the grid's proportion",
+    at_least(1));
+  f("prefix_tokens", c.prefix_tokens, "positions before the grid's (a class token)", at_least(0));
+  fields(f, c.fusion);
 }
 
-Learned::Learned(const Config& config, const PositionFacts& facts) : config_(config) {
+Learned::Learned(const Config& config, const PositionFacts& facts)
+    : config_(config), fusion_(register_module("fusion", std::make_shared<Fusion>(config.fusion, facts.dim))) {
+  check_learned_grid(config_);
   if (config_.max_positions == 0) config_.max_positions = facts.max_length;
   require<ConfigError>(config_.max_positions > 0,
                        "learned: max_positions is 0 and the model has no max_length; give one of them");
-  require<ConfigError>(config_.on_overflow == Overflow::clamp || config_.max_positions >= facts.max_length,
-                       "learned: max_positions ({}) is smaller than the model's max_length ({}); raise it, or leave it "
-                       "out, or set on_overflow: clamp",
-                       config_.max_positions, facts.max_length);
-  weight_ = register_parameter("weight", at::zeros({config_.max_positions + config_.offset, facts.dim}));
+  require<ConfigError>(
+      config_.on_overflow != Overflow::error || config_.max_positions >= facts.max_length,
+      "learned: {} ({}) is smaller than the model's max_length ({}); raise it, or leave it out, or set "
+      "on_overflow: clamp",
+      config_.grid.empty() ? "max_positions" : "what the grid makes", config_.max_positions, facts.max_length);
+  weight_ = register_parameter("weight", at::zeros({config_.offset + config_.max_positions, fusion_->width()}));
 }
 
 std::optional<std::string> Learned::refuses_length(int64_t length) const {
-  if (config_.on_overflow == Overflow::clamp || length <= config_.max_positions) return std::nullopt;
+  if (config_.on_overflow != Overflow::error || length <= config_.max_positions) return std::nullopt;
   return fmt::format(
       "a sequence of {} tokens is longer than the {} positions of the learned table; shorten it, or train with a "
-      "larger max_positions, "
-      "or set on_overflow: clamp",
+      "larger max_positions, or set on_overflow: clamp or interpolate",
       length, config_.max_positions);
 }
 
-Tensor Learned::rows(const Positions& at) const {
+Tensor Learned::rows(const Positions& at, at::ScalarType type) const {
   require<ConfigError>(!at.coords.defined(),
                        "learned: a table has no row for real-valued positions; use sinusoidal or rope");
-  const int64_t last = config_.max_positions - 1;
+  const Tensor table = weight_.to(type);
   if (at.start && *at.start >= 0 && *at.start + at.length() <= config_.max_positions)
-    return weight_.slice(0, config_.offset + *at.start, config_.offset + *at.start + at.length()).unsqueeze(0);
-  if (config_.on_overflow == Overflow::clamp) return at::embedding(weight_, at.index.clamp(0, last) + config_.offset);
+    return table.slice(0, config_.offset + *at.start, config_.offset + *at.start + at.length()).unsqueeze(0);
+  if (config_.on_overflow == Overflow::interpolate) return squeezed(at, type);
+  if (config_.on_overflow == Overflow::clamp)
+    return at::embedding(table, at.index.clamp(0, config_.max_positions - 1) + config_.offset);
   if (at.index.is_cpu() && at.index.numel() > 0) {  // elsewhere the model has looked at the length
     const auto refused = refuses_length(at.index.max().item<int64_t>() + 1);
     require<ConfigError>(!refused, "learned: {}", refused.value_or(""));
   }
-  return at::embedding(weight_, config_.offset == 0 ? at.index : at.index + config_.offset);
+  return at::embedding(table, config_.offset == 0 ? at.index : at.index + config_.offset);
 }
 
-Tensor Learned::input(const Tensor& x, const Positions& at) { return (x + rows(at)).to(x.scalar_type()); }
+Tensor Learned::squeezed(const Positions& at, at::ScalarType type) const {
+  if (at.length() == 0) return at::zeros({at.index.size(0), 0, fusion_->width()}, weight_.options().dtype(type));
+  const int64_t last = config_.max_positions - 1;
+  const Tensor longest = at.index.amax(1, /*keepdim=*/true).clamp_min(std::max<int64_t>(last, 1));
+  const Tensor places = at.index.clamp_min(0).to(at::kDouble) * static_cast<double>(last) / longest;
+  return rows_between(weight_.slice(0, config_.offset).to(type), places);
+}
+
+Tensor Learned::input(const Tensor& x, const Positions& at) {
+  return fusion_->forward(x, rows(at, accumulate_type(x.scalar_type())));
+}
+
+std::optional<TableGrid> Learned::grid_of(int64_t patches) const {
+  if (!config_.saved_grid.empty()) return table_grid(config_.saved_grid);
+  const auto side = static_cast<int64_t>(std::llround(std::sqrt(static_cast<double>(patches))));
+  if (side * side == patches) return TableGrid{side, side};
+  const TableGrid own = table_grid(config_.grid);
+  for (int64_t rows = 1; rows <= patches; ++rows)
+    if (patches % rows == 0 && rows * own.columns == patches / rows * own.rows) return TableGrid{rows, patches / rows};
+  return std::nullopt;
+}
+
+std::optional<PositionEncoding::Resized> Learned::resized(const std::string& name, const Tensor& saved) const {
+  if (name != "weight" || saved.dim() != 2) return std::nullopt;
+  if (config_.grid.empty())
+    return resized_rows(weight_, saved, config_.on_resize.value_or(OnResize::extend), config_.offset);
+  const auto from =
+      saved.size(0) > config_.prefix_tokens ? grid_of(saved.size(0) - config_.prefix_tokens) : std::nullopt;
+  if (!from) return std::nullopt;
+  return resized_grid(weight_, saved, *from, table_grid(config_.grid), config_.prefix_tokens);
+}
 
 void Learned::reset(const Initialiser& init, const std::string& path) {
   init.normal(weight_, parameter_name(path, "weight"), config_.init_std);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What encodings that move positions have in common. They act before every other encoding of a list reads positions,
+// once a forward pass: all layers, and a block that is recomputed, see the same.
+#pragma once
+#include "ordo/core/hash.h"
+#include "ordo/positions/encoding.h"
+
+namespace ordo {
+
+class PositionMove : public PositionEncoding, public Resets {
+ public:
+  // How many positions, counted from 0, a sequence may reach that counted `length` of them before the move: what the
+  // encodings after it must hold.
+  virtual int64_t reach(int64_t length) const = 0;
+  // Draws nothing; the path tells the stacks of a model apart, so that source and target move by numbers of their own.
+  void reset(const Initialiser& init, const std::string& path) final {
+    (void)init;
+    site_ = mix(site_, key_of(0, path));
+  }
+
+ protected:
+  explicit PositionMove(std::string_view kind) : site_(key_of(0, kind)) {}
+  uint64_t key(const Draw& draw) const { return draw.key(site_); }
+  // Throws ConfigError when positions are real-valued already.
+  static void require_whole(std::string_view kind, const Positions& at) {
+    require<ConfigError>(!at.coords.defined(),
+                         "{}: moves whole positions, these are real-valued; put it before what makes them so", kind);
+  }
+
+ private:
+  uint64_t site_;
+};
+
+}  // namespace ordo
