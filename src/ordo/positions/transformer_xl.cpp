@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ordo/positions/transformer_xl.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/pow.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+
+namespace ordo {
+
+namespace {
+Tensor xl_frequencies(int64_t dim, const at::TensorOptions& options) {
+  return at::pow(10000.0, at::arange(dim / 2, options) * (-2.0 / static_cast<double>(dim)));
+}
+
+// The future of consecutive tokens is hidden by a causal mask: it needs no distances of its own.
+bool xl_past_only(const AttentionPass& pass) {
+  return pass.mask.causal && pass.mask.prefix == 0 && pass.q.start && pass.k.start &&
+         *pass.q.start - *pass.k.start == pass.mask.offset;
+}
+}  // namespace
+
+void fields(Fields& f, TransformerXl::Config& c) {
+  f("untie_r", c.untie_r, "the vectors u and v of their own for each layer, instead of one pair for all");
+  f("clamp_length", c.clamp_length, "keys farther away count as at this distance; 0: no bound", within(0, 1 << 20));
+  f("init_std", c.init_std, "standard deviation of the first values", at_least(0.0));
+}
+
+TransformerXl::TransformerXl(const Config& config, const PositionFacts& facts)
+    : untied_(config.untie_r),
+      heads_(facts.heads),
+      clamp_(config.clamp_length),
+      init_std_(config.init_std),
+      table_([dim = facts.dim](const Tensor& distances) {
+        const Tensor angles = distances.unsqueeze(-1) * xl_frequencies(dim, distances.options());
+        return at::cat({angles.sin(), angles.cos()}, -1);
+      }) {
+  require<ConfigError>(facts.dim % 2 == 0, "transformer_xl: its sinusoids need an even model.dim, found {}", facts.dim);
+  r_weight_ = register_parameter("r_weight", at::zeros({facts.layers, facts.heads * facts.head_dim, facts.dim}));
+  const std::vector<int64_t> shape{untied_ ? facts.layers : 1, facts.heads, facts.head_dim};
+  u_ = register_parameter("u", at::zeros(shape));
+  v_ = register_parameter("v", at::zeros(shape));
+}
+
+Tensor TransformerXl::query(const Tensor& q, const Positions& at, int64_t layer) {
+  (void)at;
+  return (q + of_layer(u_, layer).unsqueeze(1)).to(q.scalar_type());
+}
+
+Tensor TransformerXl::frequencies(int64_t length) const {
+  (void)length;
+  return xl_frequencies(r_weight_.size(2), at::TensorOptions(at::kDouble));
+}
+
+Tensor TransformerXl::sinusoids(int64_t low, int64_t high, at::ScalarType type, at::Device device) {
+  const int64_t farthest = std::max(std::abs(low), std::abs(high));
+  const Tensor rows = table_.at(consecutive(0, farthest + 1, device), type).squeeze(0);  // of distances 0, 1, …
+  std::vector<Tensor> parts;
+  if (low < 0) parts.push_back(rows.slice(0, std::max<int64_t>(1, -high), 1 - low).flip(0));  // the past
+  if (low <= 0 && high >= 0) parts.push_back(rows.slice(0, 0, 1));
+  if (high > 0) {  // the future: sines change their sign
+    const Tensor there = rows.slice(0, std::max<int64_t>(1, low), high + 1);
+    const int64_t half = rows.size(1) / 2;
+    parts.push_back(at::cat({-there.slice(1, 0, half), there.slice(1, half)}, 1));
+  }
+  return parts.size() == 1 ? parts[0] : at::cat(parts, 0);
+}
+
+std::shared_ptr<const ScoreBias> TransformerXl::scores(const AttentionPass& pass) {
+  refuse_coords(pass, kKind);
+  auto [low, high] = clamp_ > 0 ? std::pair{-clamp_, clamp_} : offset_range(pass.q, pass.k);
+  if (xl_past_only(pass)) high = std::min<int64_t>(high, 0);
+  const Tensor weight = r_weight_.select(0, pass.layer);
+  const auto type = pass.x.defined() ? accumulate_type(pass.x.scalar_type()) : weight.scalar_type();
+  const Tensor r = at::linear(sinusoids(low, high, type, weight.device()), weight.to(type));
+  const Tensor by_head = r.view({r.size(0), heads_, -1}).transpose(0, 1);  // [H, R, E]
+  const Tensor other = (of_layer(v_, pass.layer) - of_layer(u_, pass.layer)).to(type).unsqueeze(2);
+  return std::make_shared<ContentBias>(
+      pass, ContentBias::Tables{.queries = by_head, .offsets = at::matmul(by_head, other).squeeze(2) * pass.scale},
+      [low = low, high = high](const Tensor& offset) { return offset.clamp(low, high) - low; });
+}
+
+void TransformerXl::reset(const Initialiser& init, const std::string& path) {
+  init.normal(r_weight_, parameter_name(path, "r_weight"), init_std_);
+  init.normal(u_, parameter_name(path, "u"), init_std_);
+  init.normal(v_, parameter_name(path, "v"), init_std_);
+}
+
+}  // namespace ordo
