@@ -26,6 +26,7 @@ struct EvalOptions {
 struct EvalRow {
   std::string run, checkpoint;
   EvalReport report;
+  Surgery surgery;
 };
 
 Split split_of(const std::string& name) {
@@ -46,9 +47,16 @@ std::vector<EvalRow> evaluate_run(const std::string& run, const EvalOptions& opt
   log::progress(fmt::format("{}: evaluating the {} split", run, options.split));
   std::vector<EvalRow> rows;
   for (auto& report : evaluate_lengths(*trained.parts.task, *trained.parts.model, asked))
-    rows.push_back({run, trained.checkpoint.folder().filename().string(), std::move(report)});
+    rows.push_back({run, trained.checkpoint.folder().filename().string(), std::move(report), trained.surgery});
   log::progress("");
   return rows;
+}
+
+Json as_json(const Surgery& surgery) {
+  Json tensors = Json::array();
+  for (const auto& tensor : surgery.tensors)
+    tensors.push_back({{"name", tensor.name}, {"fate", fate_name(tensor.fate)}, {"how", tensor.how}});
+  return {{"changes", surgery.changes}, {"tensors", std::move(tensors)}};
 }
 
 Json as_json(const std::vector<EvalRow>& rows, const std::string& split) {
@@ -63,6 +71,7 @@ Json as_json(const std::vector<EvalRow>& rows, const std::string& split) {
       one["metrics"] = Json(row.report.evaluation.metrics);
       one["tokens"] = std::llround(row.report.evaluation.tokens);
     }
+    if (row.surgery.made()) one["surgery"] = as_json(row.surgery);
     results.push_back(std::move(one));
   }
   return {{"results", std::move(results)}};

@@ -98,7 +98,12 @@ Comparison replay_stretch(const fs::path& run, const Stretch& stretch, const Run
   if (stretch.from > 0) start.emplace(run / checkpoint_name(stretch.from));
   // The tokenizer of the end serves a start without a checkpoint: it was made from the same text.
   const Checkpoint any(resolve_checkpoint(run, "last"));
-  const Assembly parts = assemble(config, device, start ? start->tokenizer() : any.tokenizer());
+  require<ConfigError>(start || config.train.trained_length == 0,
+                       "{} began with weights of another run (ordo train --init), which it does not hold: replay it "
+                       "from a checkpoint with --from STEP",
+                       run.string());
+  const Assembly parts =
+      assemble(config, device, start ? start->tokenizer() : any.tokenizer(), start ? trained_length(*start) : 0);
   Trainer trainer(config, {.task = parts.task, .model = parts.model, .device = device});
   if (start) trainer.restore(*start);
 

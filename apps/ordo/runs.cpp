@@ -4,7 +4,6 @@
 #include "ordo/core/errors.h"
 #include "ordo/core/log.h"
 #include "ordo/ops/device.h"
-#include "ordo/train/weights.h"
 
 namespace ordo::cli {
 
@@ -17,12 +16,6 @@ fs::path config_file_of(const fs::path& path) {
   require<CheckpointError>(fs::exists(file), "{} is no run folder and no checkpoint: there is no config.yaml in it",
                            path.string());
   return file;
-}
-
-NamedTensors named_parameters(const Model& model) {
-  NamedTensors named;
-  for (const auto& parameter : parameters_of(model)) named.emplace_back(parameter.name, parameter.value);
-  return named;
 }
 
 }  // namespace
@@ -43,25 +36,32 @@ c10::Device open_device_quietly(const std::string& wanted) {
   return device;
 }
 
-Assembly assemble(const RunConfig& config, c10::Device device, const fs::path& saved_tokenizer) {
+Assembly assemble(const RunConfig& config, c10::Device device, const fs::path& saved_tokenizer,
+                  int64_t trained_length) {
   Assembly made;
   made.task = tasks().build(config.task, {.saved_tokenizer = saved_tokenizer, .seed = config.seed()});
-  const ModelFacts facts = made.task->complete({.max_length = config.train.length, .seed = config.seed()});
+  const ModelFacts facts = made.task->complete(
+      {.max_length = config.train.length,
+       .seed = config.seed(),
+       .trained_length = config.train.trained_length > 0 ? config.train.trained_length : trained_length});
   made.model = models().build(config.model, facts);
   made.model->to(device);
   return made;
+}
+
+void tell(const Surgery& surgery, const std::string& run) {
+  for (const auto& line : surgery.lines()) log::info("{}: {}", run, line);
 }
 
 TrainedModel open_model(const std::string& run, const std::string& which, const std::vector<std::string>& overrides) {
   Checkpoint checkpoint(resolve_checkpoint(run, which));
   RunConfig config = load_run_config(checkpoint.folder() / "config.yaml", overrides).config;
   const c10::Device device = open_device_quietly(config.device);
-  Assembly parts = assemble(config, device, checkpoint.tokenizer());
-  const NamedTensors averaged = checkpoint.ema();
-  load_into(checkpoint.model(), weights_of(*parts.model), checkpoint.folder().string());
-  if (!averaged.empty()) load_into(averaged, named_parameters(*parts.model), checkpoint.folder().string());
+  Assembly parts = assemble(config, device, checkpoint.tokenizer(), trained_length(checkpoint));
+  Surgery surgery = adopt_weights(checkpoint, config, *parts.model);
+  tell(surgery, run);
   parts.model->eval();
-  return {run, std::move(checkpoint), std::move(config), device, std::move(parts)};
+  return {run, std::move(checkpoint), std::move(config), device, std::move(parts), std::move(surgery)};
 }
 
 }  // namespace ordo::cli

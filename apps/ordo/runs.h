@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "ordo/checkpoint/checkpoint.h"
 #include "ordo/train/run_config.h"
+#include "ordo/train/surgery.h"
 
 namespace ordo::cli {
 
@@ -26,7 +26,9 @@ struct Assembly {
   std::shared_ptr<Task> task;
   std::shared_ptr<Model> model;
 };
-Assembly assemble(const RunConfig& config, c10::Device device, const fs::path& saved_tokenizer);
+// `trained_length`: of the checkpoint whose weights will be loaded; 0: what the config says of its first weights.
+Assembly assemble(const RunConfig& config, c10::Device device, const fs::path& saved_tokenizer,
+                  int64_t trained_length = 0);
 
 // A trained model, ready for use: weights loaded (the averaged ones where the run has them), in evaluation mode, on its
 // device.
@@ -36,9 +38,13 @@ struct TrainedModel {
   RunConfig config;
   c10::Device device;
   Assembly parts;
+  Surgery surgery;  // told in the log already
 };
 // `which`: best | last | a step; empty: the best if there is one, else the last. Opens the device: no tensor may have
 // been made before the first call.
 TrainedModel open_model(const std::string& run, const std::string& which, const std::vector<std::string>& overrides);
+
+// What became of the position encoding's tensors, to the log; nothing when it is the checkpoint's own.
+void tell(const Surgery& surgery, const std::string& run);
 
 }  // namespace ordo::cli

@@ -23,7 +23,7 @@ namespace {
 
 struct TrainOptions {
   std::string file, resume = "auto";
-  std::optional<std::string> run;
+  std::optional<std::string> run, init;
   Words overrides;
   bool force = false, quiet = false;
 };
@@ -103,8 +103,34 @@ int tell_end(const RunReport& report, const fs::path& run, const LastEvaluation&
   return kDone;
 }
 
+// The run or checkpoint of --init, for a run folder that is not its own. The config is told what its weights were
+// trained at, so that the new run's own config is enough to build the model again.
+std::optional<Checkpoint> first_weights(const TrainOptions& o, RunConfig& config, const fs::path& run) {
+  if (!o.init) return std::nullopt;
+  require<ConfigError>(o.resume == "auto",
+                       "--init and --resume contradict: one starts a new run with the weights of another, the other "
+                       "goes on with a run");
+  std::optional<Checkpoint> given;
+  given.emplace(resolve_checkpoint(*o.init, ""));
+  require<ConfigError>(fs::weakly_canonical(run_folder(*o.init)) != fs::weakly_canonical(run),
+                       "--init {}: the new run would be written into that very folder {}; give another --run DIR",
+                       *o.init, run.string());
+  if (config.train.trained_length == 0) config.train.trained_length = trained_length(*given);
+  return given;
+}
+
+void begin_with(const Checkpoint& init, const RunConfig& config, Model& model) {
+  for (const auto& d : drifted(init.config(), config))
+    if (d.change.path.starts_with("model.") && d.rule->drift != Drift::allowed &&
+        !d.change.path.starts_with("model.position") && d.change.path != "model.max_length")
+      log::warn("{} is {} here and was {} where the first weights come from", d.change.path, d.change.b, d.change.a);
+  const Surgery surgery = adopt_weights(init, config, model);
+  log::info("the first weights are those of {}", init.folder().string());
+  tell(surgery, init.folder().string());
+}
+
 int train_in(const fs::path& run, const TrainOptions& o, const RunConfig& config, c10::Device device,
-             const std::atomic<bool>& stop) {
+             const Checkpoint* init, const std::atomic<bool>& stop) {
   const FolderLock lock(run);
   log::to_file(run / "log.txt");
   const auto start = starting_point(o, run);
@@ -112,8 +138,15 @@ int train_in(const fs::path& run, const TrainOptions& o, const RunConfig& config
     check_drift(start->config(), config, o.force);
   else
     trim_metrics(run / kMetricsFile, 0);
+  require<ConfigError>(start || init != nullptr || config.train.trained_length == 0,
+                       "train.trained_length is {}: this config is of a run that began with weights of another one. "
+                       "Give them with --init RUN, or begin anew with train.trained_length=0",
+                       config.train.trained_length);
 
-  const Assembly parts = assemble(config, device, start ? start->tokenizer() : fs::path());
+  const Checkpoint* weights = start ? &*start : init;
+  const Assembly parts = assemble(config, device, weights != nullptr ? weights->tokenizer() : fs::path(),
+                                  start ? trained_length(*start) : 0);
+  if (!start && init != nullptr) begin_with(*init, config, *parts.model);
   Console console;
   JsonLines lines(run);
   TensorBoard board(run);
@@ -138,6 +171,9 @@ int train(const Words& words) {
   options.text("--run", o.run, "DIR", "the run folder (runs/NAME under the current folder)");
   options.text("--resume", o.resume, "auto|never|PATH",
                "go on from the folder's newest checkpoint (auto), from none, or from a given run or checkpoint");
+  options.text("--init", o.init, "RUN",
+               "begin a new run with the weights of a run or checkpoint (the best one, averaged ones where there are "
+               "any): step 0, fresh optimiser; positions may differ, and what became of their tensors is told");
   options.flag("--force", o.force,
                "go on although the config or the data differ from the checkpoint's in a way that would be refused");
   options.flag("-q,--quiet", o.quiet, "only warnings and the result");
@@ -146,9 +182,11 @@ int train(const Words& words) {
 
   const std::atomic<bool>& stop = stop_on_signals();
   if (o.quiet) log::set_level(log::Level::warning);
-  const RunConfig config = load_subject(o.file, o.overrides).config;
+  RunConfig config = load_subject(o.file, o.overrides).config;
   const c10::Device device = open_device(config.device);
-  return train_in(make_run_folder(o, config), o, config, device, stop);
+  const fs::path run = make_run_folder(o, config);
+  const auto init = first_weights(o, config, run);
+  return train_in(run, o, config, device, init ? &*init : nullptr, stop);
 }
 
 }  // namespace ordo::cli

@@ -3,6 +3,7 @@
 #include "ordo/config/config.h"
 #include "ordo/models/decoder.h"
 #include "ordo/models/encoder.h"
+#include "ordo/models/stack_of.h"
 
 namespace ordo {
 
@@ -30,12 +31,15 @@ void check_stack_model(const StackConfig& c, bool causal, const std::string& pat
 
 }  // namespace
 
+std::optional<StackOf> stack_of(const Choice<Model>& model) {
+  if (!model.config) return std::nullopt;
+  if (model.kind == Decoder::kKind) return StackOf{model.as<Decoder::Config>(), /*causal=*/true};
+  if (model.kind == Encoder::kKind) return StackOf{model.as<Encoder::Config>(), /*causal=*/false};
+  return std::nullopt;
+}
+
 void check(const Choice<Model>& model, const std::string& path, int64_t length, Problems& problems) {
-  if (!model.config) return;
-  if (model.kind == Decoder::kKind)
-    check_stack_model(model.as<Decoder::Config>(), /*causal=*/true, path, length, problems);
-  if (model.kind == Encoder::kKind)
-    check_stack_model(model.as<Encoder::Config>(), /*causal=*/false, path, length, problems);
+  if (const auto stack = stack_of(model)) check_stack_model(stack->config, stack->causal, path, length, problems);
 }
 
 }  // namespace ordo

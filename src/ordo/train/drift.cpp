@@ -46,6 +46,7 @@ constexpr DriftRule kDriftRules[] = {
     {"train.batch_size", Drift::needs_force, kOrder},
     {"train.batch_tokens", Drift::needs_force, kOrder},
     {"train.length", Drift::needs_force, kOrder},
+    {"train.trained_length", Drift::needs_force, kFunction},
     {"train.accumulate", Drift::needs_force, kOrder},
     {"train.optimizer", Drift::allowed, kOnward},
     {"train.optimizer.kind", Drift::refused, "its state does not fit another optimiser"},

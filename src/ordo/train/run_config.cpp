@@ -65,6 +65,9 @@ void fields(Fields& f, TrainConfig& c) {
   f("batch_size", c.batch_size, "rows of a micro-batch; this or batch_tokens", within(0, 1 << 20));
   f("batch_tokens", c.batch_tokens, "tokens of a micro-batch, rows x length; this or batch_size", within(0, 1 << 30));
   f("length", c.length, "tokens of a row", required(within(1, 1 << 26)));
+  f("trained_length", c.trained_length,
+    "with --init: the length that the first weights were trained at, written by ordo train; 0: that run's own",
+    within(0, 1 << 30));
   f("accumulate", c.accumulate, "micro-batches in one update", within(1, 1 << 20));
   f("optimizer", c.optimizer, "how gradients move the weights");
   f("schedule", c.schedule, "the learning rate over the run");

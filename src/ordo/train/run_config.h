@@ -29,6 +29,7 @@ struct TrainConfig {
   int64_t batch_size = 0;  // rows of a micro-batch; exactly one of batch_size and batch_tokens
   int64_t batch_tokens = 0;
   int64_t length = 0;
+  int64_t trained_length = 0;  // of the weights it began with (ordo train --init); 0: its own, drawn from the seed
   int64_t accumulate = 1;
   Choice<Optimizer> optimizer{"adamw"};
   Choice<Schedule> schedule{"cosine"};

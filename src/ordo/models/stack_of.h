@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stack behind a model that was chosen in a config, for those who ask about its parts before anything is built.
+#pragma once
+#include <optional>
+
+#include "ordo/models/stack.h"
+
+namespace ordo {
+
+struct StackOf {
+  const StackConfig& config;  // the choice's own
+  bool causal;
+};
+// Nothing for a model that is not made of one stack. Defined in models/catalog.cpp.
+std::optional<StackOf> stack_of(const Choice<Model>& model);
+
+}  // namespace ordo
