@@ -202,7 +202,60 @@ const std::vector<Wrong>& wrong_values() {
   return table;
 }
 
+// A text in which '?' is a mistake, and '$' one at its end.
+struct Riddle {
+  std::string text = "fine?";
+};
+void fields(Fields& f, Riddle& c) {
+  f("text", c.text, "no questions", [](std::string_view text) -> std::optional<TextProblem> {
+    if (text.ends_with('$')) return TextProblem{text.size(), 1, "it ends too soon"};
+    const size_t at = text.find('?');
+    if (at == std::string_view::npos) return std::nullopt;
+    return TextProblem{at, 1, "a question", "say it"};
+  });
+}
+std::string riddle(const std::string& yaml, const std::vector<std::string>& overrides = {}) {
+  Riddle read;
+  try {
+    load_config_text(yaml, walk_of(read), {.overrides = overrides, .name = "r.yaml"});
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
 }  // namespace
+
+TEST_CASE("reader: a mistake inside a text is shown at its very character, however the text is written", "[unit]") {
+  CHECK(riddle("text: ab?c") == "r.yaml:1:9: text: a question\n    1 | text: ab?c\n                ^ say it");
+  for (const auto& [yaml, place] : std::vector<std::pair<std::string, std::string>>{{"text: 'ab?c'", "1:10"},
+                                                                                    {"text: \"a\\\"b?\"", "1:12"},
+                                                                                    {"text: 'a''b?'", "1:12"},
+                                                                                    {"text: aé?", "1:9"},
+                                                                                    {"text: a b\n  c  ?d", "2:6"},
+                                                                                    {"text: |\n  ab\n  c?\n", "3:4"},
+                                                                                    {"text: >-\n\n    ab?\n", "3:7"},
+                                                                                    {"text: &x 'a?'", "1:12"},
+                                                                                    {"# first\n{text: 'a ?'}", "2:11"},
+                                                                                    {"text: 'ab$'", "1:11"},
+                                                                                    {"text: ab$", "1:10"}}) {
+    INFO(yaml);
+    CHECK(riddle(yaml).starts_with("r.yaml:" + place + ": "));
+  }
+}
+
+TEST_CASE("reader: a mistake inside a text behind a coded character is shown at the text's start", "[unit]") {
+  CHECK(riddle(R"(text: "\x41?")").starts_with("r.yaml:1:7: "));
+}
+
+TEST_CASE("reader: a mistake inside a text of the command line is counted in characters", "[unit]") {
+  CHECK(riddle("text: a", {"text=aé?"}).starts_with("command line: text=aé?: text (character 3): a question"));
+}
+
+TEST_CASE("reader: a default text is not examined, nor one of the wrong type", "[unit]") {
+  CHECK(riddle("{}").empty());
+  CHECK(riddle("text: [a?]").find("a question") == std::string::npos);
+}
 
 TEST_CASE("reader: each wrong value is told with its place, what was found and what is due", "[unit]") {
   for (const auto& [claim, text, place, phrases] : wrong_values()) {

@@ -29,6 +29,7 @@ class Problems {
   struct Problem {
     Source at;
     std::string text, hint;
+    size_t width = 0;  // characters that the caret underlines; 0: the key or value there
   };
   Problems();
   ~Problems();
@@ -39,10 +40,13 @@ class Problems {
     add_text(path, fmt::format(format, std::forward<Args>(args)...));
   }
   void add_text(std::string_view path, std::string text, std::string hint = "");
-  void add_at(Source at, std::string text, std::string hint = "");
+  void add_at(Source at, std::string text, std::string hint = "", size_t width = 0);
   void place(std::string_view path, const Source& at);          // said by the reader
   void source_text(const std::string& file, std::string text);  // for the line shown under a problem
   const Source* find(std::string_view path) const;  // where the value of a path was written; null: a default
+  // Where the byte `offset` of the text that is written at `start` stands: in quotes, in a block, or over several lines
+  // too. `start` itself when that cannot be told (on the command line, or behind an escape of another character).
+  Source inside(const Source& start, std::string_view text, size_t offset) const;
   bool empty() const { return problems_.empty(); }
   const std::vector<Problem>& all() const { return problems_; }
   std::string report() const;  // file:line:col: text, the line, a caret, the hint; one after another

@@ -55,6 +55,13 @@ using Units = std::span<const std::string_view>;
 inline constexpr std::string_view kHorizonUnits[] = {"steps", "epochs", "tokens"};
 inline constexpr std::string_view kMemoryUnits[] = {"MB", "GB"};
 
+// What is wrong with a text, and where: `length` bytes from `offset` on.
+struct TextProblem {
+  size_t offset = 0, length = 1;
+  std::string text, hint = {};
+};
+using TextCheck = std::function<std::optional<TextProblem>(std::string_view)>;
+
 class Fields;
 
 // What the visitors need to know of one kind of a catalogue, without its types.
@@ -99,6 +106,11 @@ class Fields {
   void operator()(std::string_view key, int64_t& v, std::string_view help, Limits l = {}) { integer(key, v, help, l); }
   void operator()(std::string_view key, double& v, std::string_view help, Limits l = {}) { number(key, v, help, l); }
   void operator()(std::string_view key, std::string& v, std::string_view help, Limits l = {}) { text(key, v, help, l); }
+  // A text in a language of its own (a formula): what `check` finds is shown at its very character.
+  void operator()(std::string_view key, std::string& v, std::string_view help, const TextCheck& check, Limits l = {}) {
+    text(key, v, help, l);
+    examine(key, v, check);
+  }
   // Paths in a file are relative to that file, on the command line to the current folder; read ones are absolute.
   void operator()(std::string_view key, std::filesystem::path& v, std::string_view help, Limits l = {}) {
     path(key, v, help, l);
@@ -148,6 +160,9 @@ class Fields {
   virtual void integer(std::string_view key, int64_t& v, std::string_view help, const Limits& l) = 0;
   virtual void number(std::string_view key, double& v, std::string_view help, const Limits& l) = 0;
   virtual void text(std::string_view key, std::string& v, std::string_view help, const Limits& l) = 0;
+  virtual void examine(std::string_view key, std::string_view v, const TextCheck& check) {  // for who reads texts
+    (void)key, (void)v, (void)check;
+  }
   virtual void path(std::string_view key, std::filesystem::path& v, std::string_view help, const Limits& l) = 0;
   virtual void quantity(std::string_view key, Quantity& v, std::string_view help, Units units, const Limits& l) = 0;
   virtual void named(std::string_view key, int& v, std::string_view help, Names names, const Limits& l) = 0;

@@ -51,10 +51,11 @@ size_t token_length(const std::vector<std::string_view>& line, size_t start) {
 }
 
 // "   14 |     tehta: 500000" and, under it, the caret and the hint.
-std::string excerpt(const std::string& line, int number, int column, const std::string& hint) {
+std::string excerpt(const std::string& line, const Problems::Problem& problem) {
+  const auto& [at, what, hint, width] = problem;
   const auto characters = characters_of(line);
-  const size_t caret = std::min(static_cast<size_t>(std::max(column, 1)) - 1, characters.size());
-  const size_t length = token_length(characters, caret);
+  const size_t caret = std::min(static_cast<size_t>(std::max(at.column, 1)) - 1, characters.size());
+  const size_t length = width > 0 ? width : token_length(characters, caret);
   size_t begin = 0, end = characters.size();
   if (characters.size() > kLongestLine) {
     begin = caret > kBeforeCaret ? caret - kBeforeCaret : 0;
@@ -68,10 +69,65 @@ std::string excerpt(const std::string& line, int number, int column, const std::
   const std::string before = (begin > 0 ? "…" : "") + piece(begin, caret);
   const std::string after = piece(caret, end) + (end < characters.size() ? "…" : "");
   const size_t underlined = std::max<size_t>(display_width(piece(caret, std::min(caret + length, end))), 1);
-  std::string out = fmt::format("{:5} | {}{}\n{}^{}", number, before, after,
+  std::string out = fmt::format("{:5} | {}{}\n{}^{}", at.line, before, after,
                                 std::string(8 + display_width(before), ' '), std::string(underlined - 1, '~'));
   return out + (hint.empty() ? "" : " " + hint) + "\n";
 }
+
+bool is_space(std::string_view character) { return character == " " || character == "\t" || character == "\n"; }
+
+// A scalar as it is written, character by character: white space differs from the text that was read (folded lines,
+// indented blocks), so all of it is passed over.
+class WrittenText {
+ public:
+  WrittenText(const std::vector<std::string>& lines, const Source& start)
+      : lines_(lines),
+        file_(start.file),
+        line_(static_cast<size_t>(start.line)),
+        at_(static_cast<size_t>(std::max(start.column, 1)) - 1) {
+    open_line();
+    while (here() == "&" || here() == "!") {  // anchor, tag
+      while (!here().empty() && here() != " ") ++at_;
+      skip_space();
+    }
+    if (here() == "|" || here() == ">") next_line();
+    if (here() == "'" || here() == "\"") quote_ = here(), ++at_;
+  }
+  // Goes behind the next character, which must be this one.
+  bool pass(std::string_view character) {
+    skip_space();
+    if (quote_ == "\"" && here() == "\\") ++at_;
+    if (here() != character) return false;
+    at_ += quote_ == "'" && character == "'" ? 2 : 1;
+    return true;
+  }
+  // Of the next character; at the end of the text, behind the last one.
+  Source place(bool end) {
+    if (!end) skip_space();
+    return {file_, static_cast<int>(line_), static_cast<int>(at_) + 1};
+  }
+
+ private:
+  std::string_view here() const { return at_ < characters_.size() ? characters_[at_] : std::string_view(); }
+  void open_line() {
+    characters_.clear();
+    if (line_ >= 1 && line_ <= lines_.size()) characters_ = characters_of(lines_[line_ - 1]);
+  }
+  void next_line() { ++line_, at_ = 0, open_line(); }
+  void skip_space() {
+    while (line_ <= lines_.size()) {
+      while (is_space(here())) ++at_;
+      if (at_ < characters_.size()) return;
+      next_line();
+    }
+  }
+
+  const std::vector<std::string>& lines_;
+  std::string file_;
+  size_t line_, at_;
+  std::vector<std::string_view> characters_;
+  std::string_view quote_;
+};
 
 }  // namespace
 
@@ -126,8 +182,22 @@ void Problems::add_text(std::string_view path, std::string text, std::string hin
   add_at(at == nullptr ? Source{} : *at, std::move(text), std::move(hint));
 }
 
-void Problems::add_at(Source at, std::string text, std::string hint) {
-  problems_.push_back({std::move(at), std::move(text), std::move(hint)});
+void Problems::add_at(Source at, std::string text, std::string hint, size_t width) {
+  problems_.push_back({std::move(at), std::move(text), std::move(hint), width});
+}
+
+Source Problems::inside(const Source& start, std::string_view text, size_t offset) const {
+  const auto written = places_->texts.find(start.file);
+  if (start.line <= 0 || written == places_->texts.end()) return start;
+  WrittenText cursor(written->second.lines, start);
+  offset = std::min(offset, text.size());
+  for (size_t i = 0; i < offset;) {
+    const size_t bytes = std::max<size_t>(code_point_at(text, i).bytes, 1);
+    const std::string_view c = text.substr(i, bytes);
+    if (!is_space(c) && !cursor.pass(c)) return start;
+    i += bytes;
+  }
+  return cursor.place(/*end=*/offset == text.size());
 }
 
 std::string Problems::report() const {
@@ -137,12 +207,12 @@ std::string Problems::report() const {
                    [&](auto* a, auto* b) { return places_->order(a->at) < places_->order(b->at); });
   std::string out;
   for (size_t i = 0; i < std::min(sorted.size(), kMostShown); ++i) {
-    const auto& [at, text, hint] = *sorted[i];
+    const auto& [at, text, hint, width] = *sorted[i];
     const std::string* line = places_->line(at);
     if (at.line > 0) {
       out += fmt::format("{}:{}:{}: {}\n", at.file, at.line, at.column, text);
       if (line != nullptr) {
-        out += excerpt(*line, at.line, at.column, hint);
+        out += excerpt(*line, *sorted[i]);
         continue;
       }
     } else {

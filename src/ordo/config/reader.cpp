@@ -57,6 +57,11 @@ std::string found_text(const Node& node) {
                      : fmt::format("'{}'", shown(node.text));
 }
 
+size_t characters_in(std::string_view text) {
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
 std::string bool_hint(std::string_view text) {
   static const std::set<std::string, std::less<>> kYes{"yes", "Yes", "YES", "on", "On", "ON", "y", "True", "TRUE", "1"};
   static const std::set<std::string, std::less<>> kNo{"no",  "No", "NO",    "off",   "Off",
@@ -214,6 +219,19 @@ class Reader final : public Fields {
   }
   void text(std::string_view key, std::string& v, std::string_view, const Limits& l) override {
     if (const Node* node = take_text(key, l)) v = node->text;
+  }
+  void examine(std::string_view key, std::string_view v, const TextCheck& check) override {
+    const auto* item = key.empty() ? nullptr : find_item(key);
+    const Node* node = unwrapped(key.empty() ? node_ : item == nullptr ? nullptr : &item->value);
+    if (node == nullptr || node->kind != Node::Kind::scalar) return;  // a default, or told already
+    const auto problem = check(v);
+    if (!problem) return;
+    const bool in_file = node->source.line > 0;
+    const std::string where =
+        in_file ? "" : fmt::format(" (character {})", characters_in(v.substr(0, problem->offset)) + 1);
+    context_.problems.add_at(context_.problems.inside(node->source, v, problem->offset),
+                             fmt::format("{}{}: {}", name(key), where, problem->text), problem->hint,
+                             std::max<size_t>(characters_in(v.substr(problem->offset, problem->length)), 1));
   }
   void path(std::string_view key, std::filesystem::path& v, std::string_view, const Limits& l) override {
     const Node* node = take_text(key, l);
