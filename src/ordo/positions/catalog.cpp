@@ -1,11 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only list of position encodings.
 #include "ordo/positions/alibi.h"
+#include "ordo/positions/cape.h"
 #include "ordo/positions/chain.h"
+#include "ordo/positions/cope.h"
+#include "ordo/positions/deberta.h"
+#include "ordo/positions/expression.h"
+#include "ordo/positions/fire.h"
+#include "ordo/positions/fox.h"
+#include "ordo/positions/kerple.h"
 #include "ordo/positions/learned.h"
+#include "ordo/positions/mlp_bias.h"
+#include "ordo/positions/mrope.h"
 #include "ordo/positions/none.h"
+#include "ordo/positions/path.h"
+#include "ordo/positions/randomized.h"
 #include "ordo/positions/rope.h"
+#include "ordo/positions/rope_2d.h"
+#include "ordo/positions/sandwich.h"
+#include "ordo/positions/shape.h"
+#include "ordo/positions/shaw.h"
 #include "ordo/positions/sinusoidal.h"
+#include "ordo/positions/sinusoidal_learned.h"
+#include "ordo/positions/t5_bias.h"
+#include "ordo/positions/time_rope.h"
+#include "ordo/positions/transformer_xl.h"
+#include "ordo/positions/window_bias.h"
+#include "ordo/positions/xpos.h"
 
 namespace ordo {
 
@@ -37,14 +58,37 @@ Entry<PositionEncoding, PositionFacts> placed() {
 }  // namespace
 
 const PositionCatalog& positions() {
+  // clang-format off
   static const PositionCatalog list{"position encoding",
                                     {
                                         placed<NoPosition>(),
                                         placed<Sinusoidal>(),
                                         placed<Learned>(),
+                                        placed<SinusoidalLearned>(),
+                                        placed<Randomized>(),
+                                        placed<ShiftedPositions>(),
+                                        placed<Cape>(),
                                         placed<Rope>(),
+                                        placed<Rope2d>(),
+                                        placed<Mrope>(),
+                                        placed<Xpos>(),
+                                        placed<TransformerXl>(),
+                                        placed<Shaw>(),
+                                        placed<Deberta>(),
+                                        placed<T5Bias>(),
                                         placed<Alibi>(),
+                                        placed<Kerple>(),
+                                        placed<Sandwich>(),
+                                        placed<Fire>(),
+                                        placed<MlpBias>(),
+                                        placed<WindowBias>(),
+                                        placed<Cope>(),
+                                        placed<Fox>(),
+                                        placed<Path>(),
+                                        placed<TimeRope>(),
+                                        placed<Expression>(),
                                     }};
+  // clang-format on
   return list;
 }
 
