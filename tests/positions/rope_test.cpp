@@ -10,11 +10,9 @@
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 
-#include <cmath>
-
 #include "ordo/positions/rope.h"
-#include "support/goldens.h"
-#include "support/positions.h"
+#include "positions/rotary.h"
+#include "support/tolerance.h"
 
 namespace ordo::test {
 
@@ -26,7 +24,7 @@ Rope rope(int64_t head_dim, const Rope::Config& config = {}) {
 
 // The formula of the paper, in plain operators under autograd. x [B, N, L, E], angles from positions [L].
 Tensor by_formula(const Tensor& x, const Tensor& positions, double theta, int64_t r, RotaryLayout layout) {
-  const Tensor angles = positions.to(at::kDouble).unsqueeze(1) * Rope::frequencies(theta, r);
+  const Tensor angles = positions.to(at::kDouble).unsqueeze(1) * rotary_frequencies(theta, r);
   const Tensor c = angles.cos().to(x.scalar_type()), s = angles.sin().to(x.scalar_type());
   const bool half = layout == RotaryLayout::half;
   const Tensor a = half ? x.slice(3, 0, r / 2) : x.slice(3, 0, r, 2),
@@ -36,71 +34,7 @@ Tensor by_formula(const Tensor& x, const Tensor& positions, double theta, int64_
   return at::cat({turned, x.slice(3, r)}, 3);
 }
 
-Rope::Config golden_config(const GoldenCase& golden) {
-  Rope::Config config{.theta = golden.param("rope_theta", 10000.0)};
-  if (golden.param<std::string>("layout", "half") == "interleaved") config.layout = RotaryLayout::interleaved;
-  if (golden.params().contains("partial_rotary_factor"))
-    config.partial_rotary_factor = golden.param("partial_rotary_factor", 1.0);
-  else
-    config.rotary_dim = golden.param<int64_t>("rotary_dim", 0);
-  return config;
-}
-
-// Cases of one axis and plain frequencies.
-std::vector<GoldenCase> plain_cases() {
-  std::vector<GoldenCase> plain;
-  for (const GoldenCase& golden : goldens("positions", "rope"))
-    if (!golden.params().contains("rope_type") && !golden.params().contains("grid") &&
-        !golden.params().contains("mrope_section"))
-      plain.push_back(golden);
-  return plain;
-}
-
-Positions golden_positions(const GoldenCase& golden, int64_t length) {
-  if (golden.has("position_ids")) return {.index = golden.tensor("position_ids")};
-  return consecutive(golden.param<int64_t>("offset", 0), length, at::kCPU);
-}
-
 }  // namespace
-
-TEST_CASE("rope: turned queries and keys equal those of other implementations", "[golden][positions]") {
-  for (const GoldenCase& golden : plain_cases()) {
-    Rope encoding = rope(golden.param<int64_t>("head_dim", 0), golden_config(golden));
-    const bool length_first = golden.param<std::string>("tensor_layout", "").starts_with("batch, length");
-    for (const std::string name : {"q", "k", "v"}) {
-      const std::string fp32 = name + "_rot_fp32", plain = name + "_rot", turned = golden.has(fp32) ? fp32 : plain;
-      if (!golden.has(turned)) continue;
-      INFO(golden.id() << " " << turned);
-      const Tensor want = golden.tensor(turned), given = golden.tensor(name).to(want.scalar_type());
-      const Tensor x = length_first ? given.transpose(1, 2) : given;
-      const Tensor got = encoding.query(x, golden_positions(golden, x.size(2)), 0);
-      CHECK(close(length_first ? got.transpose(1, 2) : got, want, golden.tolerance(turned)));
-      CHECK(same_bytes(encoding.key(x, golden_positions(golden, x.size(2)), 0), got));
-    }
-  }
-}
-
-TEST_CASE("rope: frequencies equal those of other implementations", "[golden][positions]") {
-  for (const GoldenCase& golden : plain_cases()) {
-    if (!golden.has("inv_freq")) continue;
-    const Tensor want = golden.tensor("inv_freq");
-    INFO(golden.id());
-    CHECK(close(Rope::frequencies(golden.param("rope_theta", 10000.0), 2 * want.size(0)), want,
-                golden.tolerance("inv_freq")));
-  }
-}
-
-TEST_CASE("rope: bf16 queries are turned in fp32 and rounded once", "[golden][positions]") {
-  for (const GoldenCase& golden : plain_cases()) {
-    if (!golden.has("q_rot_fp32")) continue;
-    Rope encoding = rope(golden.param<int64_t>("head_dim", 0), golden_config(golden));
-    const Tensor q = golden.tensor("q"), want = golden.tensor("q_rot_fp32");
-    const Tensor got = encoding.query(q, golden_positions(golden, q.size(2)), 0);
-    CHECK(got.scalar_type() == q.scalar_type());
-    CHECK(close(got, want.to(at::kBFloat16), Tolerance{1e-6, 8e-3}));  // one unit in the last place of bf16
-    CHECK(close(got, golden.tensor("q_rot_bf16"), Tolerance{3e-2, 0.0}));
-  }
-}
 
 TEST_CASE("rope: a common shift leaves scores unchanged", "[unit]") {
   for (const RotaryLayout layout : {RotaryLayout::half, RotaryLayout::interleaved}) {
@@ -165,7 +99,7 @@ TEST_CASE("rope: angles stay exact at position 131071", "[unit]") {
   Rope encoding = rope(128);
   const Tensor one = at::cat({at::full({1, 1, 1, 64}, 1.0), at::zeros({1, 1, 1, 64})}, 3)
                          .to(at::kFloat);  // its turn shows cosines, then sines
-  const Tensor angles = Rope::frequencies(10000.0, 128) * 131071.0;
+  const Tensor angles = rotary_frequencies(10000.0, 128) * 131071.0;
   const Tensor want = at::cat({angles.cos(), angles.sin()}).to(at::kFloat).view({1, 1, 1, 128});
   CHECK(close(encoding.query(one, consecutive(131071, 1, at::kCPU), 0), want, Tolerance{1e-7, 0.0}));
 }
@@ -192,6 +126,36 @@ TEST_CASE("rope: channels past the rotary width come through untouched", "[unit]
   const Tensor x = noise({1, 2, 3, 8}, 9), got = encoding.query(x, consecutive(4, 3, at::kCPU), 0);
   CHECK(same_bytes(got.slice(3, 4), x.slice(3, 4)));
   CHECK_FALSE(close(got.slice(3, 0, 4), x.slice(3, 0, 4), Tolerance::bf16));
+}
+
+TEST_CASE("rope: half and bf16 queries never see a rounded position", "[unit]") {
+  Rope encoding = rope(8);  // bf16 holds no odd integer here, fp16 only every fourth
+  for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
+    const Tensor x = noise({1, 2, 6, 8}, 11, type);
+    const Positions at = consecutive(8195, 6, at::kCPU);
+    CHECK(same_bytes(encoding.key(x, at, 0), encoding.key(x.to(at::kFloat), at, 0).to(type)));
+  }
+}
+
+TEST_CASE("rope: values turn when asked to, by the angles of the keys, and are left alone otherwise", "[unit]") {
+  Rope plain = rope(8), turning = rope(8, {.rotary_value = true});
+  const Tensor v = noise({2, 2, 5, 8}, 12);
+  const Positions at = consecutive(3, 5, at::kCPU);
+  CHECK(same_bytes(plain.value(v, at, 0), v));
+  CHECK(same_bytes(turning.value(v, at, 0), turning.key(v, at, 0)));
+  CHECK(plain.traits().relative);
+  CHECK_FALSE(turning.traits().relative);  // an output is turned by where its values stood
+}
+
+TEST_CASE("rope: is refused between two sequences, with what to use there", "[unit]") {
+  PositionFacts facts = heads_of(8);
+  facts.cross = true;
+  for (const std::string kind : {"rope", "rope_2d", "mrope", "xpos"}) {
+    INFO(kind);
+    CHECK_THROWS_WITH(position_of(kind, facts),
+                      Catch::Contains(kind + ": between two sequences") && Catch::Contains("time_rope"));
+  }
+  CHECK_NOTHROW(position_of("time_rope", facts));
 }
 
 TEST_CASE("rope: a width that cannot be rotated is refused with where it comes from", "[unit]") {

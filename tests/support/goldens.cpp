@@ -76,6 +76,13 @@ std::map<std::string, at::Tensor> read_golden_file(const fs::path& file) {
   return all;
 }
 
+std::vector<std::string> GoldenCase::outputs() const {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : entry_.at("tensors").items())
+    if (entry.at("role") == "output") names.push_back(name);
+  return names;
+}
+
 at::Tensor GoldenCase::tensor(const std::string& name) const {
   require(has(name), "goldens: {} has no tensor {}", id(), name);
   const std::string key = entry_.at("tensors").at(name).at("key");

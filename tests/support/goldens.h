@@ -24,6 +24,7 @@ class GoldenCase {
   std::string family() const { return entry_.at("pe"); }
   const Json& params() const { return entry_.at("params"); }
   bool has(const std::string& tensor) const { return entry_.at("tensors").contains(tensor); }
+  std::vector<std::string> outputs() const;  // the names of what is to be compared
   at::Tensor tensor(const std::string& name) const;
   Tolerance tolerance(const std::string& tensor) const;  // its own, else the case's
 

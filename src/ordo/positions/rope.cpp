@@ -2,40 +2,33 @@
 #include "ordo/positions/rope.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/pow.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/scalar_tensor.h>
 
-#include <cmath>
+#include "ordo/positions/rotary_checks.h"
 
 namespace ordo {
 
 namespace {
+
 constexpr NamedValue kRotaryLayouts[] = {{"half", static_cast<int>(RotaryLayout::half)},
                                          {"interleaved", static_cast<int>(RotaryLayout::interleaved)}};
 
-// How many channels of a head are rotated.
-int64_t rotary_width(const Rope::Config& c, int64_t head_dim) {
-  if (c.rotary_dim > 0) {
-    require<ConfigError>(
-        c.partial_rotary_factor == 1.0,
-        "rope: rotary_dim ({}) and partial_rotary_factor ({}) both say how much is rotated; give one of them",
-        c.rotary_dim, c.partial_rotary_factor);
-    require<ConfigError>(c.rotary_dim <= head_dim, "rope: rotary_dim ({}) is larger than head_dim ({})", c.rotary_dim,
-                         head_dim);
-  }
-  const auto width = c.rotary_dim > 0
-                         ? c.rotary_dim
-                         : static_cast<int64_t>(std::floor(static_cast<double>(head_dim) * c.partial_rotary_factor));
-  const std::string origin =
-      c.rotary_dim > 0 ? fmt::format("rotary_dim {}", c.rotary_dim)
-                       : fmt::format("head_dim {} x partial_rotary_factor {}", head_dim, c.partial_rotary_factor);
-  require<ConfigError>(width >= 2, "rope: no pair of channels is left to rotate ({}); raise it", origin);
-  require<ConfigError>(width % 2 == 0,
-                       "rope: rotary width {} is odd ({}), but channels are rotated in pairs; make it {} or {}", width,
-                       origin, width - 1, width + 1);
-  return width;
+RotaryFacts rotary_facts(const Rope::Config& c, const PositionFacts& facts) {
+  return {.theta = c.theta,
+          .head_dim = facts.head_dim,
+          .share = c.partial_rotary_factor,
+          .rotary_dim = c.rotary_dim,
+          .max_length = facts.max_length,
+          .trained_length = facts.trained_length};
 }
+
+// One past the last position of any row.
+int64_t furthest_length(const Positions& at) {
+  if (at.start && !at.coords.defined()) return *at.start + at.length();
+  return static_cast<int64_t>(real_positions(at).max().item<double>()) + 1;
+}
+
 }  // namespace
 
 void fields(Fields& f, Rope::Config& c) {
@@ -46,28 +39,82 @@ void fields(Fields& f, Rope::Config& c) {
   share.low_open = true;
   f("partial_rotary_factor", c.partial_rotary_factor, "share of the channels that is rotated", share);
   f("rotary_dim", c.rotary_dim, "how many channels are rotated; 0: by partial_rotary_factor", at_least(0));
-}
-
-Tensor Rope::frequencies(double theta, int64_t rotary_dim) {
-  return at::pow(theta,
-                 at::arange(rotary_dim / 2, at::TensorOptions(at::kDouble)) * (-2.0 / static_cast<double>(rotary_dim)));
+  f("rotary_value", c.rotary_value, "rotate values too, by their own position (RoFormer)");
+  f("scaling", c.scaling, "other frequencies for sequences longer than those of training");
 }
 
 Rope::Rope(const Config& config, const PositionFacts& facts)
     : layout_(config.layout),
-      table_([theta = config.theta, r = rotary_width(config, facts.head_dim)](const Tensor& positions) {
-        const Tensor angles = positions.unsqueeze(-1) * frequencies(theta, r).to(positions.device());
-        return at::cat({angles.cos(), angles.sin()}, -1);
-      }) {}
+      rotary_value_(config.rotary_value),
+      scaling_(rope_scalings().build(config.scaling, rotary_facts(config, facts))),
+      table_length_(scaling_->settled(1)),
+      table_(table_of(table_length_)) {
+  refuse_across(kKind, facts);
+  require<ConfigError>(!rotary_value_ || (!scaling_->by_length() && scaling_->attention_factor() == 1.0),
+                       "rope: rotary_value turns values once and for all, but scaling {} {}; use another scaling or "
+                       "leave rotary_value out",
+                       config.scaling.kind,
+                       scaling_->by_length() ? "changes the angles as a sequence grows" : "also changes their size");
+}
+
+PositionTraits Rope::traits() const {
+  const bool by_length = scaling_->by_length();
+  return {.places = {.query_key = true},
+          .relative = !by_length && !rotary_value_,
+          .keys = by_length ? KeyCache::raw : KeyCache::turned};
+}
+
+PositionTable Rope::table_of(int64_t length) const {
+  return PositionTable([scaling = scaling_, length](const Tensor& positions) {
+    const Tensor frequencies =
+        scaling->frequencies(at::scalar_tensor(static_cast<double>(length), positions.options()));
+    return turns(positions.unsqueeze(-1) * frequencies, scaling->attention_factor());
+  });
+}
+
+// Each row by its own length: fp64 [1|B, L, r].
+Tensor Rope::rows_by_length(const Positions& at) const {
+  const at::NoGradGuard plain;
+  const Tensor positions = real_positions(at);
+  const Tensor lengths = positions.amax(1).floor() + 1.0;
+  return turns(positions.unsqueeze(-1) * scaling_->frequencies(lengths).unsqueeze(-2), scaling_->attention_factor());
+}
+
+Tensor Rope::rows(const Positions& at, at::ScalarType type) {
+  const std::lock_guard lock(tables_);
+  if (!scaling_->by_length() || at.index.numel() == 0) return table_.at(at, type);
+  const bool consecutive = at.start && !at.coords.defined();
+  if (!consecutive && !scaling_->remembers()) return rows_by_length(at).to(type);
+  const int64_t length = furthest_length(at), settled = scaling_->settled(length);
+  scaling_->note(length);
+  if (settled != table_length_) {
+    table_ = table_of(settled);
+    table_length_ = settled;
+  }
+  return table_.at(at, type);
+}
+
+Tensor Rope::turned(const Tensor& x, const Positions& at) {
+  return rotate(x, rows(at, accumulate_type(x.scalar_type())), layout_);
+}
 
 Tensor Rope::query(const Tensor& q, const Positions& at, int64_t layer) {
   (void)layer;
-  return rotate(q, table_.at(at, accumulate_type(q.scalar_type())), layout_);
+  return turned(q, at);
 }
 
 Tensor Rope::key(const Tensor& k, const Positions& at, int64_t layer) {
   (void)layer;
-  return rotate(k, table_.at(at, accumulate_type(k.scalar_type())), layout_);
+  return turned(k, at);
+}
+
+Tensor Rope::value(const Tensor& v, const Positions& at, int64_t layer) {
+  (void)layer;
+  return rotary_value_ ? turned(v, at) : v;
+}
+
+Tensor Rope::frequencies(int64_t length) const {
+  return scaling_->frequencies(at::scalar_tensor(static_cast<double>(scaling_->settled(length)), at::kDouble));
 }
 
 }  // namespace ordo

@@ -5,8 +5,10 @@
 #include <ATen/OpMathType.h>
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/pow.h>
 #include <ATen/ops/stack.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -124,7 +126,8 @@ Tensor turn(const Tensor& x, const Tensor& table, double sign, RotaryLayout layo
   return x.is_cpu() ? turn_on_cpu(x, table, sign, layout) : turn_by_operators(x, table, sign, layout);
 }
 
-// A rotation is orthogonal, so its gradient is the turn backwards: nothing but the table is kept.
+// The transpose of a turn, also of one that scales its pairs, is the turn backwards: nothing but the table is kept for
+// the gradient.
 struct Rotation : torch::autograd::Function<Rotation> {
   static Tensor forward(torch::autograd::AutogradContext* ctx, const Tensor& x, const Tensor& table, int64_t layout) {
     ctx->save_for_backward({table});
@@ -139,6 +142,16 @@ struct Rotation : torch::autograd::Function<Rotation> {
 };
 
 }  // namespace
+
+Tensor rotary_frequencies(double theta, int64_t rotary_dim) {
+  return at::pow(theta,
+                 at::arange(rotary_dim / 2, at::TensorOptions(at::kDouble)) * (-2.0 / static_cast<double>(rotary_dim)));
+}
+
+Tensor turns(const Tensor& angles, double factor) {
+  const Tensor table = at::cat({angles.cos(), angles.sin()}, -1);
+  return factor == 1.0 ? table : table * factor;
+}
 
 Tensor rotate(const Tensor& x, const Tensor& table, RotaryLayout layout) {
   const auto [B, N, L, E] = sizes<4>(x, "x [B, N, L, E]");
