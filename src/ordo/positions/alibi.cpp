@@ -3,10 +3,14 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 
 #include <bit>
 #include <cmath>
+
+#include "ordo/positions/score_parts.h"
 
 namespace ordo {
 
@@ -25,6 +29,7 @@ void fields(Fields& f, Alibi::Config& c) {
   f("direction", c.direction, "sides of a query; absent: causal in causal stacks, symmetric in others",
     kAlibiDirections);
   f("num_alibi_heads", c.num_alibi_heads, "how many heads, the first ones, get a bias; 0: all", at_least(0));
+  f("learned_slopes", c.learned_slopes, "slopes are learned (as logarithms), from the fixed ones on");
 }
 
 std::vector<double> Alibi::slopes(int64_t heads, double bias_max) {
@@ -39,7 +44,7 @@ std::vector<double> Alibi::slopes(int64_t heads, double bias_max) {
 
 Alibi::Alibi(const Config& config, const PositionFacts& facts)
     : direction_(config.direction.value_or(facts.causal ? Direction::causal : Direction::symmetric)) {
-  const int64_t biased = config.num_alibi_heads > 0 ? config.num_alibi_heads : facts.heads;
+  const int64_t biased = biased_ = config.num_alibi_heads > 0 ? config.num_alibi_heads : facts.heads;
   require<ConfigError>(biased <= facts.heads, "alibi: num_alibi_heads ({}) is larger than the number of heads ({})",
                        biased, facts.heads);
   require<ConfigError>(facts.causal || direction_ != Direction::causal,
@@ -60,14 +65,16 @@ Alibi::Alibi(const Config& config, const PositionFacts& facts)
   }
   values.resize(static_cast<size_t>(facts.heads), 0.0);
   slopes_ = at::tensor(values, at::kDouble);
+  if (config.learned_slopes) log_slopes_ = register_parameter("log_slopes", at::zeros({biased}));
 }
 
 struct Alibi::Bias final : OffsetBias {
-  Bias(const AttentionPass& pass, Direction direction, Tensor slopes)
-      : OffsetBias(pass, {}),
+  Bias(const AttentionPass& pass, Direction direction, const Tensor& slopes, int64_t biased)
+      : OffsetBias(pass, slopes.requires_grad() ? std::vector<Tensor>{slopes} : std::vector<Tensor>{}),
         direction_(direction),
         linear_(direction == Direction::causal && pass.mask.causal && pass.mask.prefix == 0),
-        slopes_(std::move(slopes)) {}
+        slopes_(slopes),
+        biased_(biased) {}
 
   Tensor at(const Tensor& offset) const override {
     if (linear_) return per_head(slopes_) * offset;
@@ -89,20 +96,30 @@ struct Alibi::Bias final : OffsetBias {
  private:
   // Biased heads in two halves: the first shuts the future, the second the past.
   Tensor one_side_a_head(const Tensor& bias, const Tensor& offset) const {
-    const Tensor biased = slopes_ > 0;
-    const Tensor back = per_head(biased.cumsum(0) * 2 <= biased.sum());
-    return bias.masked_fill(per_head(biased) & ((back & (offset > 0)) | (back.logical_not() & (offset < 0))), kShut);
+    const Tensor head = per_head(at::arange(slopes_.size(0), offset.options()));
+    const Tensor back = head < biased_ / 2, ahead = (head >= biased_ / 2) & (head < biased_);
+    return bias.masked_fill((back & (offset > 0)) | (ahead & (offset < 0)), kShut);
   }
 
   Direction direction_;
   bool linear_;
   Tensor slopes_;
+  int64_t biased_;
 };
 
 std::shared_ptr<const ScoreBias> Alibi::scores(const AttentionPass& pass) {
+  const auto type = score_type(pass);
+  if (log_slopes_.defined()) {
+    const Tensor slopes = at::constant_pad_nd(log_slopes_.to(type).exp(), {0, slopes_.size(0) - biased_});
+    return std::make_shared<Bias>(pass, direction_, slopes, biased_);
+  }
   if (slopes_.device() != pass.q.index.device()) slopes_ = slopes_.to(pass.q.index.device());
-  const auto type = pass.x.defined() ? accumulate_type(pass.x.scalar_type()) : at::kFloat;
-  return std::make_shared<Bias>(pass, direction_, slopes_.to(type));
+  return std::make_shared<Bias>(pass, direction_, slopes_.to(type), biased_);
+}
+
+void Alibi::reset(const Initialiser& init, const std::string& path) {
+  (void)init, (void)path;
+  if (log_slopes_.defined()) log_slopes_.copy_(slopes_.slice(0, 0, biased_).log());
 }
 
 }  // namespace ordo
