@@ -24,7 +24,8 @@ BELOW = {
     "data": ["ops", "config"],
     "generate": ["models", "data"],
     "tasks": ["generate"],
-    "train": ["tasks", "checkpoint"],
+    "certify": ["models", "checkpoint"],
+    "train": ["tasks", "certify"],
     "study": ["train", "interop"],
 }
 # Seen from every layer that sees tensors: an abstract class which includes nothing of the house, so that the CUDA side can be opened at run time.

@@ -21,6 +21,7 @@ const Command& find_command(const std::string& name);  // throws ConfigError wit
 
 // Each in a file of its name.
 int bench(const Words& words);
+int certify_model(const Words& words);
 int check_config(const Words& words);
 int config(const Words& words);
 int doctor(const Words& words);

@@ -13,12 +13,14 @@
 namespace ordo::cli {
 
 std::span<const Command> commands() {
-  static constexpr std::array<Command, 10> kCommands{{
+  static constexpr std::array<Command, 11> kCommands{{
       {"train", "CONFIG", "train a model; goes on from the run folder's newest checkpoint", train},
       {"eval", "RUN…", "evaluate trained models over a whole split, at any lengths", eval},
       {"generate", "RUN", "continue a text", generate_text},
       {"check", "CONFIG", "read and assemble a config without training: parameters, memory, kernels, data",
        check_config},
+      {"certify", "CONFIG|RUN", "prove properties of the assembled model; --explain shows how order is seen",
+       certify_model},
       {"config", "show|schema|diff", "the resolved config, its JSON Schema, differences between two", config},
       {"list", "KINDS", "position encodings, kernels, models, tasks, … that a config may name", list},
       {"bench", "CONFIG", "measure training speed and memory", bench},

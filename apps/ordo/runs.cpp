@@ -36,15 +36,18 @@ c10::Device open_device_quietly(const std::string& wanted) {
   return device;
 }
 
+ModelFacts model_facts(const RunConfig& config, const Task& task, int64_t trained_length) {
+  return task.complete(
+      {.max_length = config.train.length,
+       .seed = config.seed(),
+       .trained_length = config.train.trained_length > 0 ? config.train.trained_length : trained_length});
+}
+
 Assembly assemble(const RunConfig& config, c10::Device device, const fs::path& saved_tokenizer,
                   int64_t trained_length) {
   Assembly made;
   made.task = tasks().build(config.task, {.saved_tokenizer = saved_tokenizer, .seed = config.seed()});
-  const ModelFacts facts = made.task->complete(
-      {.max_length = config.train.length,
-       .seed = config.seed(),
-       .trained_length = config.train.trained_length > 0 ? config.train.trained_length : trained_length});
-  made.model = models().build(config.model, facts);
+  made.model = models().build(config.model, model_facts(config, *made.task, trained_length));
   made.model->to(device);
   return made;
 }

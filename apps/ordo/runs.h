@@ -21,12 +21,15 @@ fs::path run_folder(const fs::path& run_or_checkpoint);
 // answer.
 c10::Device open_device_quietly(const std::string& wanted);
 
+// What a model is told beside its config. `trained_length`: of the checkpoint whose weights will be loaded; 0: what the
+// config says of its first weights.
+ModelFacts model_facts(const RunConfig& config, const Task& task, int64_t trained_length = 0);
+
 // Task and model of a config, built on a device; `saved_tokenizer` is a checkpoint's, or empty.
 struct Assembly {
   std::shared_ptr<Task> task;
   std::shared_ptr<Model> model;
 };
-// `trained_length`: of the checkpoint whose weights will be loaded; 0: what the config says of its first weights.
 Assembly assemble(const RunConfig& config, c10::Device device, const fs::path& saved_tokenizer,
                   int64_t trained_length = 0);
 

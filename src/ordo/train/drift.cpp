@@ -62,6 +62,7 @@ constexpr DriftRule kDriftRules[] = {
     {"train.on_nonfinite", Drift::allowed, kOnward},
     {"train.deterministic", Drift::allowed, kOnward},
     {"train.tf32", Drift::allowed, kOnward},
+    {"train.certify", Drift::allowed, kNoEffect},
     {"train.log_every", Drift::allowed, kNoEffect},
     {"evaluate", Drift::allowed, kOnward},
     {"checkpoint", Drift::allowed, kOnward},
@@ -128,7 +129,7 @@ void check_drift(const std::string& checkpoint_config, const RunConfig& now, boo
   }
   require<ConfigError>(refused.empty(),
                        "the config has changed since the checkpoint it would go on from:{}\nPut the values back, or "
-                       "start a new run (--run DIR)",
+                       "start a new run (--run DIR; with --init RUN it begins with these weights)",
                        refused);
   for (const auto& text : allowed) log::info("changed since the checkpoint: {}", text);
 }

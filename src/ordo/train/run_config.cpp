@@ -82,6 +82,7 @@ void fields(Fields& f, TrainConfig& c) {
   f("on_nonfinite", c.on_nonfinite, "what to do about a loss or gradient that is not finite", kOnNonfinite);
   f("deterministic", c.deterministic, "only operators whose results repeat to the bit (matters on CUDA)");
   f("tf32", c.tf32, "fp32 products in TF32 on CUDA: faster, 10 bits of mantissa");
+  f("certify", c.certify, "prove the model's properties before the first step, and stop if one does not hold");
   f("log_every", c.log_every, "steps between lines in the log and in metrics.jsonl", at_least(1));
 }
 

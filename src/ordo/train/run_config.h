@@ -43,6 +43,7 @@ struct TrainConfig {
   OnNonfinite on_nonfinite = OnNonfinite::stop;
   bool deterministic = false;
   bool tf32 = false;
+  bool certify = false;  // a certificate must hold before the first step
   int64_t log_every = 10;
 };
 int64_t rows_of(const TrainConfig& c);  // of a micro-batch, from batch_size or batch_tokens

@@ -9,6 +9,7 @@
 #include "ordo/core/log.h"
 #include "ordo/core/text.h"
 #include "ordo/ops/device.h"
+#include "ordo/train/certified.h"
 #include "ordo/train/inside.h"
 #include "ordo/train/jsonl.h"
 #include "ordo/train/memory.h"
@@ -167,6 +168,7 @@ RunReport Trainer::Inside::run() {
     return finish(RunReport::End::done, began);
   }
   if (!parts.run.empty()) write_file(parts.run / "config.yaml", resolved_yaml(config));
+  if (config.train.certify) require_certificate(config, parts, state.step);
   tell([&](Observer& o) { o.started(config, state.step, facts.steps); });
   tell_missing_splits();
   while (true) {

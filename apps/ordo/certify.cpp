@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// ordo certify CONFIG|RUN: proves properties of the assembled model, or shows the worked example of word order.
+#include "ordo/certify/certify.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "options.h"
+#include "ordo/certify/explain.h"
+#include "ordo/core/log.h"
+#include "ordo/train/weights.h"
+#include "runs.h"
+
+namespace ordo::cli {
+namespace {
+
+// A run folder with a checkpoint, or a checkpoint; a run that has none yet is as good as its config.
+bool has_weights(const std::string& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored) && !list_checkpoints(run_folder(path)).empty();
+}
+
+Certificate certificate_of(const Subject& subject, c10::Device device) {
+  Certificate made =
+      certify(subject, device, [](std::string_view name) { log::progress(fmt::format("certify: {}", name)); });
+  log::progress("");
+  return made;
+}
+
+Certificate of_config(const std::string& file, const RunConfig& config) {
+  const c10::Device device = open_device_quietly(config.device);
+  const auto task = tasks().build(config.task, {.seed = config.seed()});
+  return certificate_of(ConfigSubject(file, config.model, model_facts(config, *task)), device);
+}
+
+Certificate of_run(const std::string& run, const Words& overrides) {
+  const TrainedModel trained = open_model(run, "", overrides);
+  const ModelFacts facts = model_facts(trained.config, *trained.parts.task, trained_length(trained.checkpoint));
+  return certificate_of(ConfigSubject(run, trained.config.model, facts, copies_of(weights_of(*trained.parts.model))),
+                        trained.device);
+}
+
+int show_example(const RunConfig& config, bool json) {
+  open_device_quietly(config.device);
+  const ModelFacts facts{.vocab_size = 2, .max_length = config.train.length};
+  const WorkedExample example = worked_example(config.model, facts);
+  if (json)
+    print_json(as_json(example));
+  else
+    print(worked_text(example));
+  return kDone;
+}
+
+}  // namespace
+
+int certify_model(const Words& words) {
+  Options options("certify", "Prove properties of the assembled model: order, cache, padding, kernels, gradients, …");
+  std::string file;
+  Words overrides;
+  bool explain = false, json = false;
+  options.positional("CONFIG|RUN", file, "a config file, a run folder or a checkpoint");
+  options.flag("--explain", explain,
+               "show instead, number by number, how attention sees 'cat chases mouse' and 'mouse chases cat'");
+  options.flag("--json", json, "one JSON document");
+  options.overrides(overrides);
+  if (!options.parse(words)) return kDone;
+
+  if (explain) return show_example(load_subject(file, overrides).config, json);
+  const bool trained = has_weights(file);
+  const Certificate certificate =
+      trained ? of_run(file, overrides) : of_config(file, load_subject(file, overrides).config);
+  if (json)
+    print_json(as_json(certificate));
+  else
+    print(certificate.text());
+  if (trained && overrides.empty()) {
+    // Beside the checkpoints, not in one: a checkpoint holds just what its manifest lists.
+    const fs::path written = write_certificate(run_folder(file), certificate);
+    if (!json) print(fmt::format("written to {}\n", written.string()));
+  }
+  return certificate.holds() ? kDone : 1;
+}
+
+}  // namespace ordo::cli

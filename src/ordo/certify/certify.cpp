@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ordo/certify/certify.h"
+
+#include <c10/util/Exception.h>
+#include <array>
+
+#include "ordo/certify/checks.h"
+
+namespace ordo {
+
+namespace {
+
+using certify_checks::Lab;
+
+struct NamedCheck {
+  std::string_view name;
+  certify_checks::Check check;
+};
+constexpr std::array<NamedCheck, 16> kChecks{{
+    {"permutation_equivariance", certify_checks::permutation_equivariance},
+    {"order_sensitivity", certify_checks::order_sensitivity},
+    {"shift_invariance", certify_checks::shift_invariance},
+    {"causality", certify_checks::causality},
+    {"cache_equals_full", certify_checks::cache_equals_full},
+    {"padding_invariance", certify_checks::padding_invariance},
+    {"batch_invariance", certify_checks::batch_invariance},
+    {"packing_equals_separate", certify_checks::packing_equals_separate},
+    {"kernels_agree", certify_checks::kernels_agree},
+    {"recompute_equals_plain", certify_checks::recompute_equals_plain},
+    {"finite_beyond_length", certify_checks::finite_beyond_length},
+    {"rows_sum_to_one", certify_checks::rows_sum_to_one},
+    {"masked_rows_are_zero", certify_checks::masked_rows_are_zero},
+    {"low_precision_error", certify_checks::low_precision_error},
+    {"save_load_round_trip", certify_checks::save_load_round_trip},
+    {"gradients", certify_checks::gradients},
+}};
+
+// A configured kernel that refuses a kind of call in words computes nothing wrong; all else that is thrown is a
+// failure.
+Property stopped(std::string_view why, bool refused_by_kernel) {
+  const std::string line(why.substr(0, why.find('\n')));
+  return {.verdict = refused_by_kernel ? Verdict::not_applicable : Verdict::fail,
+          .why = refused_by_kernel ? line : "the check stopped: " + line};
+}
+
+Property checked(const NamedCheck& named, Lab& lab) {
+  try {
+    return named.check(lab);
+  } catch (const DeviceError&) {
+    throw;
+  } catch (const c10::OutOfMemoryError&) {
+    throw;
+  } catch (const ConfigError& error) {
+    return stopped(error.what(), std::string_view(error.what()).starts_with("attention kernel "));
+  } catch (const c10::Error& error) {
+    return stopped(error.what_without_backtrace(), false);
+  } catch (const Error& error) {
+    return stopped(error.what(), false);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string_view> certified_properties() {
+  std::vector<std::string_view> names;
+  for (const auto& named : kChecks) names.push_back(named.name);
+  return names;
+}
+
+Certificate certify(const Subject& subject, at::Device device, const std::function<void(std::string_view)>& watch) {
+  Lab lab(subject, device);
+  lab.model();  // what cannot be assembled has no certificate: its own error says why
+  Certificate certificate{.subject = subject.name(), .scaled = subject.scaled()};
+  for (const NamedCheck& named : kChecks) {
+    if (watch) watch(named.name);
+    Property property = checked(named, lab);
+    property.name = named.name;
+    certificate.properties.push_back(std::move(property));
+  }
+  return certificate;
+}
+
+}  // namespace ordo

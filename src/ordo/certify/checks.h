@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the checks of a certificate share: variants of the subject, inputs, differences. For the layer certify alone.
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ordo/attention/attention.h"
+#include "ordo/certify/certificate.h"
+#include "ordo/certify/subject.h"
+
+namespace ordo::certify_checks {
+
+// Largest distances over the largest value, of what is computed in another order, and of what is computed in the same.
+inline constexpr double kReordered = 1e-4, kSame = 1e-5;
+// A difference that is no rounding.
+inline constexpr double kTold = 1e-4;
+
+// max |a - b| / max |b|; infinity when either is not finite.
+double difference(const Tensor& a, const Tensor& b);
+// N(0, 1) that depends on the key alone.
+Tensor normal(at::IntArrayRef shape, uint64_t key, const at::TensorOptions& options);
+
+Property at_most(double measured, double limit, std::string why);
+Property more_than(double measured, double limit, std::string why);
+Property not_applicable(std::string why, std::optional<double> measured = std::nullopt);
+// A failure that the encoding's nature explains is no failure: `nature` empty leaves the property as it is.
+Property excused(Property property, const std::string& nature);
+
+// Rows as a model is given them.
+struct Rows {
+  Tensor ids;    // [B, L]
+  Positions at;  // [1|B, L]
+  Mask mask = {};
+};
+
+class Lab {
+ public:
+  Lab(const Subject& subject, at::Device device);
+  // In evaluation mode, on the device; built once for each variant. fresh(): a new one at each call.
+  Model& model(const Variant& variant = {});
+  std::shared_ptr<Model> fresh(const Variant& variant = {}) const;
+  const Subject& subject() const { return subject_; }
+  at::Device device() const { return device_; }
+  PositionTraits traits() { return model().position().traits(); }
+  bool encodes();  // acts anywhere but on positions
+
+  // Tokens of a row in the checks: within the model's length, and within the length over which the encoding's
+  // frequencies stay the same.
+  int64_t length();
+  int64_t changes_at();  // the first length with other frequencies than length 1 has; 0: none in reach
+  bool windowed();       // some layer sees a window
+  std::vector<MultiHeadAttention*> attentions(Model& model) const;
+
+  Tensor ids(int64_t rows, int64_t length, uint64_t key = 1, const Variant& variant = {}) const;
+  Rows rows(int64_t count, int64_t length, uint64_t key = 1) const;               // consecutive from 0
+  Tensor hidden(Model& model, const Rows& rows, KVCache* cache = nullptr) const;  // without gradients
+  Tensor hidden(const Rows& rows) { return hidden(model(), rows); }
+  // The same in pieces that end at `ends`, through a cache of the model's own.
+  Tensor in_steps(Model& model, const Rows& rows, const std::vector<int64_t>& ends) const;
+  // Why positions that the encoding moves differ between a whole row and its parts, or the row among others; empty:
+  // they do not.
+  std::string moves_by_row();
+
+ private:
+  const Subject& subject_;
+  at::Device device_;
+  std::map<std::string, std::shared_ptr<Model>> models_;
+  std::optional<int64_t> length_, changes_at_;
+};
+
+// One and the same row of `length` tokens padded on the left and on the right, and another, shorter row.
+struct PaddedRows {
+  Rows rows;  // [3, length + pads]
+  int64_t pads = 0;
+};
+PaddedRows padded_rows(const Lab& lab, int64_t length);
+
+using Check = Property (*)(Lab&);
+// Order and distance.
+Property permutation_equivariance(Lab& lab);
+Property order_sensitivity(Lab& lab);
+Property shift_invariance(Lab& lab);
+Property causality(Lab& lab);
+// The company a token is in.
+Property cache_equals_full(Lab& lab);
+Property padding_invariance(Lab& lab);
+Property batch_invariance(Lab& lab);
+Property packing_equals_separate(Lab& lab);
+// Attention.
+Property kernels_agree(Lab& lab);
+Property rows_sum_to_one(Lab& lab);
+Property masked_rows_are_zero(Lab& lab);
+// Training.
+Property recompute_equals_plain(Lab& lab);
+Property gradients(Lab& lab);
+Property save_load_round_trip(Lab& lab);
+// Numbers.
+Property finite_beyond_length(Lab& lab);
+Property low_precision_error(Lab& lab);
+
+// The largest difference between the forms that a layer's biases and value terms offer (whole, tiles, one query, by
+// key, by offset, by content); null: it has none.
+std::optional<double> forms_differ(Lab& lab);
+
+// The largest distance in radians between angles that the encoding uses, seen in queries or inputs of the type, and
+// position x frequency; nothing when it declares no frequencies, or they cannot be read off.
+struct AngleError {
+  double radians = 0.0;
+  int64_t positions = 0;  // as far as was looked
+};
+std::optional<AngleError> angle_error(Lab& lab, at::ScalarType type);
+
+}  // namespace ordo::certify_checks

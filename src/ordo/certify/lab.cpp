@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/ones.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "ordo/certify/checks.h"
+
+namespace ordo::certify_checks {
+
+double difference(const Tensor& a, const Tensor& b) {
+  const Tensor x = a.detach().to(at::kCPU, at::kDouble), y = b.detach().to(at::kCPU, at::kDouble);
+  if (x.numel() == 0) return 0.0;
+  const double far = (x - y).abs().max().item<double>(), size = y.abs().max().item<double>();
+  if (!(far < std::numeric_limits<double>::infinity())) return std::numeric_limits<double>::infinity();
+  return far == 0.0 ? 0.0 : far / std::max(size, 1e-12);
+}
+
+Tensor normal(at::IntArrayRef shape, uint64_t key, const at::TensorOptions& options) {
+  const Tensor t = at::empty(shape, at::kFloat);
+  draw_normal(t, 1.0, key);
+  return t.to(options.device(), c10::typeMetaToScalarType(options.dtype()));
+}
+
+Property at_most(double measured, double limit, std::string why) {
+  return {.measured = measured,
+          .limit = limit,
+          .verdict = measured <= limit ? Verdict::pass : Verdict::fail,
+          .why = std::move(why)};
+}
+
+Property more_than(double measured, double limit, std::string why) {
+  return {.more_than = true,
+          .measured = measured,
+          .limit = limit,
+          .verdict = measured > limit ? Verdict::pass : Verdict::fail,
+          .why = std::move(why)};
+}
+
+Property not_applicable(std::string why, std::optional<double> measured) {
+  return {.measured = measured, .verdict = Verdict::not_applicable, .why = std::move(why)};
+}
+
+Property excused(Property property, const std::string& nature) {
+  if (property.verdict != Verdict::fail || nature.empty()) return property;
+  return not_applicable(nature, property.measured);
+}
+
+Lab::Lab(const Subject& subject, at::Device device) : subject_(subject), device_(device) {}
+
+std::shared_ptr<Model> Lab::fresh(const Variant& variant) const {
+  auto model = subject_.build(variant);
+  model->to(device_);
+  model->eval();
+  return model;
+}
+
+Model& Lab::model(const Variant& v) {
+  auto& held = models_[fmt::format("{} {} {} {} {}", v.tiny, v.kernel, v.bare, v.dropout, v.seed)];
+  if (!held) held = fresh(v);
+  return *held;
+}
+
+bool Lab::encodes() {
+  const Places places = traits().places;
+  return places.input || places.query_key || places.scores || places.values;
+}
+
+std::vector<MultiHeadAttention*> Lab::attentions(Model& model) const {
+  std::vector<MultiHeadAttention*> found;
+  for (const auto& module : model.modules())
+    if (auto* attention = module->as<MultiHeadAttention>()) found.push_back(attention);
+  return found;
+}
+
+bool Lab::windowed() {
+  const auto all = attentions(model());
+  return std::any_of(all.begin(), all.end(), [](const auto* a) { return a->settings().window.has_value(); });
+}
+
+int64_t Lab::changes_at() {
+  if (changes_at_) return *changes_at_;
+  changes_at_ = 0;
+  const PositionEncoding& position = model().position();
+  const Tensor first = position.frequencies(1);
+  constexpr int64_t kReach = 200;
+  for (int64_t n = 2; first.defined() && n <= std::min(2 * model().max_length(), kReach); ++n) {
+    if (at::equal(position.frequencies(n), first)) continue;
+    changes_at_ = n;
+    break;
+  }
+  return *changes_at_;
+}
+
+int64_t Lab::length() {
+  if (length_) return *length_;
+  constexpr int64_t kPlain = 40, kMost = 160;
+  int64_t wanted = kPlain;
+  for (const auto* attention : attentions(model()))
+    if (const auto window = attention->settings().window) wanted = std::max(wanted, *window + *window / 2);
+  wanted = std::min({wanted, kMost, model().max_length()});
+  length_ = changes_at() > 0 ? std::min(wanted, changes_at() - 1) : wanted;
+  return *length_;
+}
+
+Tensor Lab::ids(int64_t rows, int64_t length, uint64_t key, const Variant& variant) const {
+  const Tensor uniform = at::empty({rows, length}, at::kFloat);
+  draw_uniform(uniform, 0.0, static_cast<double>(subject_.vocab_size(variant)), key);
+  return uniform.to(at::kLong).clamp_max(subject_.vocab_size(variant) - 1).to(device_);
+}
+
+Rows Lab::rows(int64_t count, int64_t length, uint64_t key) const {
+  return {.ids = ids(count, length, key), .at = consecutive(0, length, device_)};
+}
+
+Tensor Lab::hidden(Model& model, const Rows& rows, KVCache* cache) const {
+  const at::NoGradGuard no_grad;
+  return model.forward({.ids = rows.ids, .at = rows.at, .mask = rows.mask}, cache);
+}
+
+Tensor Lab::in_steps(Model& model, const Rows& rows, const std::vector<int64_t>& ends) const {
+  const auto cache = model.make_cache();
+  std::vector<Tensor> parts;
+  int64_t from = 0;
+  for (const int64_t to : ends) {
+    Rows part{.ids = rows.ids.slice(1, from, to), .at = rows.at.slice(from, to)};
+    if (rows.mask.keys.defined()) part.mask.keys = rows.mask.keys.slice(1, from, to);
+    parts.push_back(hidden(model, part, cache.get()));
+    from = to;
+  }
+  return at::cat(parts, 1);
+}
+
+std::string Lab::moves_by_row() {
+  if (!traits().places.positions) return {};
+  PositionEncoding& position = model().position();
+  const auto numbers = [](const Positions& p) { return p.coords.defined() ? p.coords : p.index; };
+  const int64_t n = length(), half = n / 2;
+  const Positions at = consecutive(0, n, device_);
+  const Tensor whole = numbers(position.place(at, 1, {}));
+  const Tensor first = numbers(position.place(at.slice(0, half), 1, {}));
+  if (!at::equal(whole.slice(1, 0, half), first))
+    return "the encoding moves positions by the whole row, of which a part or a padded form holds something else";
+  const Tensor among = numbers(position.place(at, 3, {}));
+  if (!at::equal(among.slice(0, 0, 1), whole))
+    return "the encoding moves the positions of each row by a draw of its own";
+  return {};
+}
+
+PaddedRows padded_rows(const Lab& lab, int64_t length) {
+  constexpr int64_t kPads = 5;
+  const Tensor row = lab.ids(1, length, 11), pads = lab.ids(1, kPads, 12);
+  Tensor keys = at::ones({3, length + kPads}, at::TensorOptions(at::kBool).device(lab.device()));
+  keys[0].slice(0, 0, kPads).fill_(false);
+  keys[1].slice(0, length).fill_(false);
+  keys[2].slice(0, std::max<int64_t>(length - 2, 1)).fill_(false);
+  Rows rows{.ids = at::cat({at::cat({pads, row}, 1), at::cat({row, pads}, 1), lab.ids(1, length + kPads, 13)}, 0),
+            .at = from_padding(keys)};
+  rows.mask.keys = keys;
+  return {std::move(rows), kPads};
+}
+
+}  // namespace ordo::certify_checks

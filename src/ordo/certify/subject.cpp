@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ordo/certify/subject.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "ordo/config/config.h"
+#include "ordo/models/decoder.h"
+#include "ordo/models/encoder.h"
+
+namespace ordo {
+
+namespace {
+
+// Beyond these many parameters a model is certified as a smaller copy: about ten seconds of checks.
+constexpr int64_t kQuickFresh = 3'000'000, kQuickTrained = 12'000'000;
+constexpr int64_t kFewLayers = 2, kNarrow = 192, kTinyWidth = 32, kFewWords = 512, kTinyWords = 17;
+
+// The longest pattern over the layers: a copy with fewer layers would leave parts of it out.
+int64_t longest_pattern(const StackConfig& c) {
+  auto longest = static_cast<int64_t>(c.attention.window.size());
+  for (const auto& choice : c.position) {
+    const auto& kind = positions().find(choice.kind).info;
+    const auto settings = choice.config ? choice.config : std::shared_ptr<const void>(kind.config());
+    // Writing changes nothing; Fields has no form for constants.
+    const Json written = dump_json([&](Fields& f) { kind.fields(f, const_cast<void*>(settings.get())); });  // NOLINT
+    if (const auto layers = written.find("layers"); layers != written.end() && layers->is_array())
+      longest = std::max(longest, static_cast<int64_t>(layers->size()));
+  }
+  return longest;
+}
+
+int64_t parameters_of_stack(const StackConfig& c, int64_t vocab_size) {
+  const BlockConfig block = resolve_blocks(c).at(0);
+  const AttentionConfig& a = block.attention.config;
+  const int64_t attention = c.dim * a.head_dim * 2 * (a.heads + a.kv_heads);
+  const int64_t feed = c.dim * block.feed_forward.hidden * (block.feed_forward.gated ? 3 : 2);
+  return c.layers * (attention + feed) + vocab_size * c.dim * (c.tie_embeddings ? 1 : 2);
+}
+
+// Narrower, with heads, groups and head width as they are.
+void narrow(StackConfig& c, int64_t dim) {
+  if (c.dim <= dim) return;
+  const BlockConfig block = resolve_blocks(c).at(0);
+  c.attention.head_dim = block.attention.config.head_dim;
+  c.feed_forward.hidden = std::max<int64_t>(block.feed_forward.hidden * dim / c.dim, 8);
+  c.dim = dim;
+}
+
+// First weights large enough that each part of a small model matters: queries and keys of about unit variance.
+double telling_std(int64_t dim) { return std::min(1.2 / std::sqrt(static_cast<double>(dim)), 0.3); }
+
+}  // namespace
+
+void stir_zeros(PositionEncoding& position) {
+  const at::NoGradGuard no_grad;
+  for (const auto& p : position.named_parameters())
+    if (p.value().numel() > 0 && p.value().abs().max().item<double>() == 0.0)
+      draw_normal(p.value(), 0.1, hash_bytes(p.key().data(), p.key().size()));
+}
+
+bool two_sided(const Choice<Model>& model) { return model.kind == Encoder::kKind; }
+
+StackConfig stack_of(const Choice<Model>& model, const ModelFacts& facts) {
+  require<ConfigError>(model.kind == Decoder::kKind || model.kind == Encoder::kKind,
+                       "model.kind ({}): certificates are of stacks of attention: {} and {}", model.kind,
+                       Decoder::kKind, Encoder::kKind);
+  StackConfig c = two_sided(model) ? static_cast<const StackConfig&>(model.as<Encoder::Config>())
+                                   : static_cast<const StackConfig&>(model.as<Decoder::Config>());
+  if (c.max_length == 0) c.max_length = facts.max_length;
+  return c;
+}
+
+NamedTensors named_tensors(const torch::nn::Module& module) {
+  NamedTensors all;
+  for (const auto& p : module.named_parameters())
+    if (p.value().defined()) all.emplace_back(p.key(), p.value());
+  for (const auto& b : module.named_buffers())
+    if (b.value().defined()) all.emplace_back(b.key(), b.value());
+  return all;
+}
+
+struct ConfigSubject::Inside {
+  std::string name, kind;
+  StackConfig full, work;
+  ModelFacts facts;
+  int64_t words = 0;  // vocabulary at working size
+  NamedTensors weights;
+
+  bool as_it_is() const { return words == facts.vocab_size && work.dim == full.dim && work.layers == full.layers; }
+  bool trained() const { return !weights.empty() && as_it_is(); }
+
+  void choose_size() {
+    const int64_t most = weights.empty() ? kQuickFresh : kQuickTrained;
+    const auto fits = [&] { return parameters_of_stack(work, words) <= most; };
+    if (!fits()) words = std::min(words, kFewWords);
+    if (!fits()) work.layers = std::min(work.layers, std::max(kFewLayers, longest_pattern(work)));
+    if (!fits()) narrow(work, kNarrow);
+  }
+
+  StackConfig config_of(const Variant& v) const {
+    StackConfig c = work;
+    if (v.tiny) {
+      c.layers = std::min(c.layers, std::max(kFewLayers, longest_pattern(c)));
+      narrow(c, kTinyWidth);
+    }
+    if (v.tiny || !trained()) c.init.std = telling_std(c.dim);
+    if (!v.kernel.empty()) c.attention.kernel = Choice<AttentionKernel>(v.kernel);
+    if (v.bare) c.position.clear();
+    c.dropout = c.attention.dropout = v.dropout;
+    c.drop_path = v.dropout;
+    return c;
+  }
+
+  std::shared_ptr<Model> assembled(const StackConfig& c, const ModelFacts& given) const {
+    Choice<Model> choice(kind);
+    if (kind == Encoder::kKind)
+      choice.config = std::make_shared<Encoder::Config>(Encoder::Config{c});
+    else
+      choice.config = std::make_shared<Decoder::Config>(Decoder::Config{c});
+    return models().build(choice, given);
+  }
+
+  // A bare model takes what it has of them.
+  void load(Model& model) const {
+    std::map<std::string_view, const Tensor*> given;
+    for (const auto& [its_name, tensor] : weights) given.emplace(its_name, &tensor);
+    const at::NoGradGuard no_grad;
+    for (const auto& [its_name, tensor] : named_tensors(model)) {
+      const auto found = given.find(its_name);
+      require<CheckpointError>(found != given.end() && found->second->sizes() == tensor.sizes(),
+                               "{}: its weights have no '{}' of the shape that the config asks for", name, its_name);
+      tensor.copy_(*found->second);
+    }
+  }
+};
+
+ConfigSubject::ConfigSubject(std::string name, const Choice<Model>& model, const ModelFacts& facts,
+                             NamedTensors weights) {
+  auto made = std::make_unique<Inside>();
+  made->name = std::move(name);
+  made->kind = model.kind;
+  made->full = stack_of(model, facts);
+  made->facts = facts;
+  made->words = facts.vocab_size;
+  made->weights = std::move(weights);
+  made->work = made->full;
+  made->choose_size();
+  inside_ = std::move(made);
+}
+ConfigSubject::~ConfigSubject() = default;
+
+std::string ConfigSubject::name() const { return inside_->name; }
+
+std::vector<std::string> ConfigSubject::scaled() const {
+  const Inside& in = *inside_;
+  std::vector<std::string> lines;
+  const auto smaller = [&](const char* what, int64_t now, int64_t before) {
+    if (now != before) lines.push_back(fmt::format("{} scaled down from {} to {}", what, before, now));
+  };
+  smaller("layers", in.work.layers, in.full.layers);
+  smaller("width", in.work.dim, in.full.dim);
+  smaller("vocabulary", in.words, in.facts.vocab_size);
+  if (lines.empty()) lines.emplace_back("at full size (gradients: a tiny copy)");
+  if (in.trained()) {
+    lines.emplace_back("with the trained weights (gradients: fresh ones)");
+  } else {
+    lines.emplace_back(in.weights.empty() ? "with fresh weights, drawn large so that every part shows"
+                                          : "with fresh weights: the trained ones fit the full size only");
+  }
+  return lines;
+}
+
+int64_t ConfigSubject::vocab_size(const Variant& variant) const {
+  return variant.tiny ? std::min(inside_->words, kTinyWords) : inside_->words;
+}
+
+std::shared_ptr<Model> ConfigSubject::build(const Variant& variant) const {
+  const Inside& in = *inside_;
+  ModelFacts facts = in.facts;
+  facts.vocab_size = vocab_size(variant);
+  facts.seed = variant.seed;
+  auto model = in.assembled(in.config_of(variant), facts);
+  if (in.trained() && !variant.tiny && variant.seed == Variant{}.seed)
+    in.load(*model);
+  else
+    stir_zeros(model->position());
+  return model;
+}
+
+}  // namespace ordo

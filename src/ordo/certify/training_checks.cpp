@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training: gradients are right, reach the encoding, survive recomputation; weights survive a file.
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+
+#include "ordo/certify/checks.h"
+#include "ordo/checkpoint/checkpoint.h"
+
+namespace ordo::certify_checks {
+
+namespace {
+
+using NamedGradients = std::vector<std::pair<std::string, Tensor>>;
+
+NamedGradients training_gradients(Model& model, const Rows& rows, bool recompute) {
+  const at::AutoGradMode with(true);
+  model.train();
+  model.recompute(recompute ? std::vector<bool>(static_cast<size_t>(model.layers()), true) : std::vector<bool>());
+  model.zero_grad(/*set_to_none=*/true);
+  const Tensor hidden = model.forward({.ids = rows.ids, .at = rows.at, .draw = {.seed = 9, .step = 4}});
+  (hidden * normal(hidden.sizes(), 3, hidden.options())).sum().backward();
+  NamedGradients all;
+  for (const auto& p : model.named_parameters()) all.emplace_back(p.key(), p.value().grad());
+  model.eval();
+  return all;
+}
+
+bool of_position(const Model& model, const Tensor& parameter) {
+  const auto own = const_cast<Model&>(model).position().parameters();  // NOLINT: position() has no const form
+  return std::any_of(own.begin(), own.end(), [&](const Tensor& t) { return t.is_same(parameter); });
+}
+
+// A scalar of the model's outputs along a random direction, in fp64.
+class Slope {
+ public:
+  Slope(Model& model, const Rows& rows)
+      : model_(model), rows_(rows), weight_(normal({rows.ids.size(0), rows.ids.size(1), model.dim()}, 5, at::kDouble)) {
+    weight_ = weight_.to(rows.ids.device());
+  }
+  Tensor value() const { return (model_.forward({.ids = rows_.ids, .at = rows_.at}) * weight_).sum(); }
+  // (f(p + h d) - f(p - h d)) / 2h.
+  double measured(const Tensor& parameter, const Tensor& direction, double step) const {
+    const at::NoGradGuard no_grad;
+    const Tensor before = parameter.clone();
+    parameter.add_(direction, step);
+    const double above = value().item<double>();
+    parameter.copy_(before).add_(direction, -step);
+    const double below = value().item<double>();
+    parameter.copy_(before);
+    return (above - below) / (2.0 * step);
+  }
+
+ private:
+  Model& model_;
+  Rows rows_;
+  Tensor weight_;
+};
+
+struct GradientReport {
+  double worst = 0.0;
+  std::string worst_name;
+  std::vector<std::string> unreached;  // parameters of the encoding
+  int64_t parameters = 0;
+};
+
+GradientReport compare_gradients(Model& model, const Rows& rows) {
+  const at::AutoGradMode with(true);
+  const Slope slope(model, rows);
+  model.zero_grad(/*set_to_none=*/true);
+  slope.value().backward();
+  struct Line {
+    std::string name;
+    double expected, found;
+  };
+  std::vector<Line> lines;
+  GradientReport report;
+  uint64_t key = 100;
+  for (const auto& p : model.named_parameters()) {
+    const Tensor parameter = p.value(), gradient = parameter.grad();
+    const Tensor direction = normal(parameter.sizes(), ++key, parameter.options());
+    const double expected = gradient.defined() ? (gradient * direction).sum().item<double>() : 0.0;
+    // Where a kink (a clip, a bucket) lies within the step, a smaller one may not meet it.
+    double found = slope.measured(parameter, direction, 1e-5);
+    if (std::abs(found - expected) > 1e-6 * std::abs(expected)) {
+      const double finer = slope.measured(parameter, direction, 1e-6);
+      if (std::abs(finer - expected) < std::abs(found - expected)) found = finer;
+    }
+    lines.push_back({p.key(), expected, found});
+    const bool zero = !gradient.defined() || gradient.numel() == 0 || gradient.abs().max().item<double>() == 0.0;
+    if (zero && of_position(model, parameter)) report.unreached.push_back(p.key());
+  }
+  double largest = 0.0;
+  for (const Line& line : lines) largest = std::max(largest, std::abs(line.expected));
+  for (const Line& line : lines) {
+    const double far = std::abs(line.found - line.expected) / std::max(std::abs(line.expected), 1e-3 * largest);
+    if (far <= report.worst) continue;
+    report.worst = std::isfinite(far) ? far : std::numeric_limits<double>::infinity();
+    report.worst_name = line.name;
+  }
+  report.parameters = static_cast<int64_t>(lines.size());
+  return report;
+}
+
+// A file of its own that vanishes.
+class TemporaryFile {
+ public:
+  TemporaryFile() {
+    static std::atomic<int> count{0};
+    path_ = fs::temp_directory_path() / fmt::format("ordo-certify-{}-{}.safetensors", ::getpid(), ++count);
+  }
+  ~TemporaryFile() {
+    std::error_code ignored;
+    fs::remove(path_, ignored);
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+}  // namespace
+
+Property recompute_equals_plain(Lab& lab) {
+  constexpr double kDropout = 0.1;
+  Model& model = lab.model({.dropout = kDropout});
+  const Rows rows = lab.rows(2, lab.length(), 81);
+  const NamedGradients plain = training_gradients(model, rows, false), replayed = training_gradients(model, rows, true);
+  model.recompute({});
+  double worst = 0.0, largest = 0.0;
+  for (const auto& [name, g] : plain)
+    if (g.defined()) largest = std::max(largest, g.abs().max().item<double>());
+  std::string lost;
+  for (size_t i = 0; i < plain.size(); ++i) {
+    const Tensor &a = replayed[i].second, &b = plain[i].second;
+    if (a.defined() != b.defined()) lost = plain[i].first;
+    if (!a.defined() || !b.defined() || b.numel() == 0) continue;
+    const double far = (a - b).abs().max().item<double>();
+    if (far > 0.0) worst = std::max(worst, far / std::max(b.abs().max().item<double>(), 1e-2 * largest));
+  }
+  if (!lost.empty())
+    return at_most(std::numeric_limits<double>::infinity(), kSame,
+                   fmt::format("{} has a gradient only without recomputation", lost));
+  return at_most(
+      worst, kSame,
+      fmt::format("gradients of {} parameters with every block replayed, dropout {}", plain.size(), kDropout));
+}
+
+Property gradients(Lab& lab) {
+  constexpr int64_t kTokens = 9;
+  constexpr double kLimit = 1e-4;
+  const Variant tiny{.tiny = true};
+  const auto model = lab.fresh(tiny);
+  model->to(at::kDouble);
+  const int64_t n = std::min(kTokens, model->max_length());
+  const Rows rows{.ids = lab.ids(2, n, 91, tiny), .at = consecutive(0, n, lab.device())};
+  const GradientReport report = compare_gradients(*model, rows);
+  if (!report.unreached.empty()) {
+    Property broken = at_most(report.worst, kLimit,
+                              fmt::format("no gradient reaches {}: it would never learn", report.unreached.front()));
+    broken.verdict = Verdict::fail;
+    return broken;
+  }
+  return at_most(report.worst, kLimit,
+                 fmt::format("{} parameters against finite differences in fp64 on a tiny copy{}", report.parameters,
+                             report.worst > kLimit ? ", worst: " + report.worst_name : ""));
+}
+
+Property save_load_round_trip(Lab& lab) {
+  const Rows rows = lab.rows(2, lab.length(), 95);
+  const TemporaryFile file;
+  write_safetensors(file.path(), named_tensors(lab.model()), {});
+  const auto loaded = lab.fresh({.seed = Variant{}.seed + 1});
+  const SafetensorsFile saved(file.path());
+  NamedTensors tensors;
+  for (const TensorInfo& info : saved.tensors()) tensors.emplace_back(info.name, saved.tensor(info.name));
+  load_into(tensors, named_tensors(*loaded), "the saved copy");
+  const double measured = difference(lab.hidden(*loaded, rows), lab.hidden(rows));
+  return at_most(measured, 0.0, "the weights, written and read into a model of another seed, give the same outputs");
+}
+
+}  // namespace ordo::certify_checks
