@@ -20,6 +20,7 @@ BELOW = {
     "attention": ["positions"],
     "models": ["attention"],
     "checkpoint": ["nn"],
+    "views": ["models", "checkpoint"],
     "interop": ["models", "checkpoint"],
     "data": ["ops", "config"],
     "generate": ["models", "data"],

@@ -13,7 +13,7 @@
 namespace ordo::cli {
 
 std::span<const Command> commands() {
-  static constexpr std::array<Command, 11> kCommands{{
+  static constexpr std::array<Command, 12> kCommands{{
       {"train", "CONFIG", "train a model; goes on from the run folder's newest checkpoint", train},
       {"eval", "RUN…", "evaluate trained models over a whole split, at any lengths", eval},
       {"generate", "RUN", "continue a text", generate_text},
@@ -23,6 +23,8 @@ std::span<const Command> commands() {
        certify_model},
       {"config", "show|schema|diff", "the resolved config, its JSON Schema, differences between two", config},
       {"list", "KINDS", "position encodings, kernels, models, tasks, … that a config may name", list},
+      {"positions", "KIND", "what a position encoding does: tables, angles, biases, decay with the distance",
+       show_positions},
       {"bench", "CONFIG", "measure training speed and memory", bench},
       {"replay", "RUN", "re-execute a run from a checkpoint and compare it bit for bit", replay},
       {"doctor", "", "what this machine offers and what is missing", doctor},

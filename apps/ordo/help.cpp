@@ -48,6 +48,16 @@ former one, and the log says so. Paths on the command line are relative to the c
 Commands that take a RUN take the folder or one of its checkpoints. The same `ordo train` command goes on from the newest checkpoint that
 verifies; a damaged one is passed over with a warning.
 )"},
+    {"surgery", "trained weights under other positions",
+     R"(`ordo eval`, `ordo generate` and `ordo train --init RUN` take a run's weights under other position settings:
+  ordo eval RUN model.position.scaling.kind=yarn model.position.scaling.factor=4     the original length is the run's
+  ordo eval RUN model.position.theta=500000
+  ordo eval RUN model.max_length=256      a learned table is extended, or stretched (model.position.on_resize=interpolate)
+  ordo eval RUN model.position=none       or another kind; entries of a list keep their tensors by kind and order
+  ordo train RUN/config.yaml --init RUN --run DIR model.position.kind=alibi          goes on at step 0 with a fresh optimiser
+Each tensor of the encoding that is not simply kept is named: resized, new, dropped. All other tensors must fit (exit 4). The config
+of a run begun with --init notes the length its first weights were trained at, train.trained_length.
+)"},
     {"signals", "how to stop a training run",
      R"(SIGTERM, SIGINT (Ctrl-C), SIGUSR1 and SIGHUP let the running step finish, write a checkpoint and exit with 75: the same command goes on from
 there, to the same bytes as a run that was never stopped (same number of threads, on the CPU). A second SIGINT quits at once (exit 130);
