@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only list of position encodings.
 #include "ordo/positions/alibi.h"
+#include "ordo/positions/calendar.h"
 #include "ordo/positions/cape.h"
 #include "ordo/positions/chain.h"
 #include "ordo/positions/cope.h"
 #include "ordo/positions/deberta.h"
+#include "ordo/positions/delta_time.h"
 #include "ordo/positions/expression.h"
 #include "ordo/positions/fire.h"
 #include "ordo/positions/fox.h"
 #include "ordo/positions/kerple.h"
 #include "ordo/positions/learned.h"
+#include "ordo/positions/liere.h"
 #include "ordo/positions/mlp_bias.h"
 #include "ordo/positions/mrope.h"
 #include "ordo/positions/none.h"
@@ -23,7 +26,11 @@
 #include "ordo/positions/sinusoidal.h"
 #include "ordo/positions/sinusoidal_learned.h"
 #include "ordo/positions/t5_bias.h"
+#include "ordo/positions/time2vec.h"
+#include "ordo/positions/time_age.h"
+#include "ordo/positions/time_decay.h"
 #include "ordo/positions/time_rope.h"
+#include "ordo/positions/time_sinusoidal.h"
 #include "ordo/positions/transformer_xl.h"
 #include "ordo/positions/window_bias.h"
 #include "ordo/positions/xpos.h"
@@ -71,6 +78,7 @@ const PositionCatalog& positions() {
                                         placed<Rope>(),
                                         placed<Rope2d>(),
                                         placed<Mrope>(),
+                                        placed<Liere>(),
                                         placed<Xpos>(),
                                         placed<TransformerXl>(),
                                         placed<Shaw>(),
@@ -85,7 +93,13 @@ const PositionCatalog& positions() {
                                         placed<Cope>(),
                                         placed<Fox>(),
                                         placed<Path>(),
+                                        placed<TimeSinusoidal>(),
                                         placed<TimeRope>(),
+                                        placed<Time2Vec>(),
+                                        placed<TimeDecay>(),
+                                        placed<TimeAge>(),
+                                        placed<Calendar>(),
+                                        placed<DeltaTime>(),
                                         placed<Expression>(),
                                     }};
   // clang-format on
