@@ -47,8 +47,22 @@ TEST_CASE("tiled: forward and backward hold no matrix of queries and keys, whate
   }
 }
 
+TEST_CASE("tiled: on the general path long rows take thinner strips, so that no temporary grows with the heads",
+          "[unit]") {
+  constexpr int64_t kQueries = 64, kKeys = 16384, kHeads = 8, kStrip = kHeads * kQueries * kKeys * 4;  // bytes
+  const KernelCase c{.encoding = "content_table",
+                     .B = 1,
+                     .H = kHeads,
+                     .G = kHeads,
+                     .Lq = kQueries,
+                     .Lk = kKeys,
+                     .mask = {.causal = true, .offset = kKeys - kQueries},
+                     .consecutive = false};
+  CHECK(peak_bytes("tiled", c) < 4 * kStrip);  // all rows at once would hold eight such and more
+}
+
 TEST_CASE("tiled: memory grows with the length, not with its square", "[unit]") {
-  for (const char* const encoding : {"none", "offset_table", "key_gate"}) {
+  for (const char* const encoding : {"none", "offset_table", "key_gate", "content_table"}) {
     const double at_2k = static_cast<double>(peak_bytes("tiled", long_case(encoding, 2048)));
     const double at_8k = static_cast<double>(peak_bytes("tiled", long_case(encoding, 8192)));
     INFO(encoding);

@@ -90,6 +90,26 @@ TEST_CASE("sdpa: a bias of a bf16 call would be rounded, so it is refused, and t
   CHECK(refusal({.mask = {.causal = true}, .type = at::kBFloat16}).empty());
 }
 
+TEST_CASE("sdpa: a bias is refused for what it is: of content, in need of whole rows, learned, or beside padding",
+          "[unit]") {
+  struct Counting final : ordo::ScoreBias {
+    explicit Counting(bool whole_rows) : whole(whole_rows) {}
+    Tensor tile(const ordo::Tile&, const Tensor&, const Tensor&) const override { return {}; }
+    bool reads_content() const override { return true; }
+    bool whole_rows() const override { return whole; }
+    bool whole;
+  };
+  const auto why = [](bool whole_rows) {
+    ordo::AttentionCall call = KernelInputs({.mask = {.causal = true}}).call();
+    call.bias = std::make_shared<Counting>(whole_rows);
+    return ordo::kernels().build("sdpa", {})->refuses(call).value_or("");
+  };
+  CHECK_THAT(why(/*whole_rows=*/false), Contains("queries or keys themselves"));
+  CHECK_THAT(why(/*whole_rows=*/true), Contains("all keys of a row"));
+  CHECK_THAT(refusal({.encoding = "offset_table", .mask = {.causal = true}}), Contains("no gradient for a learned"));
+  CHECK_THAT(refusal({.encoding = "alibi", .mask = {.causal = true, .prefix = 3}}), Contains("prefix"));
+}
+
 TEST_CASE("sdpa: what would leave the fused path or be inexact is refused in words", "[unit]") {
   CHECK_THAT(refusal({.dropout = 0.1}), Contains("dropout"));
   CHECK_THAT(refusal({.softcap = 5.0}), Contains("softcap"));

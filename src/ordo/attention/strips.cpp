@@ -53,9 +53,7 @@ namespace {
 // exp of what underflows is 20 times as slow in ATen: differences are clamped, hidden entries zeroed afterwards.
 constexpr double kFloor = -80.0;
 
-// What a strip's scores [B, H, rows, columns] may count, and, for a bias of positions alone, its pairs of rows and
-// columns: such a bias may be a small network, whose hidden layer is some 32 numbers a pair.
-constexpr int64_t kMostScores = int64_t{1} << 20, kMostPairs = int64_t{1} << 16;
+constexpr int64_t kMostScores = int64_t{1} << 20;  // of a strip, [B, H, rows, columns]: 4 MB a temporary
 
 // What forward and backward share beside tensors.
 struct Work : torch::CustomClassHolder {
@@ -120,13 +118,11 @@ class Strips {
 
 // The rows from q0 on, as many as may be, and the columns that they see.
 Tile Strips::strip_from(int64_t q0) const {
-  const bool pairs = call_.bias && !work_.by_offset && !call_.bias->reads_content();
   const int64_t heads = q_.size(0) * H_;
   for (int64_t rows = work_.rows;; rows = (rows + 1) / 2) {
     const int64_t q1 = std::min(q_.size(2), q0 + rows);
     const auto [k0, k1] = call_.mask.visible(q0, q1, k_.size(2));
-    const int64_t entries = (q1 - q0) * (k1 - k0);
-    if (rows == 1 || (entries * heads <= kMostScores && (!pairs || entries <= kMostPairs))) return {q0, q1, k0, k1};
+    if (rows == 1 || (q1 - q0) * (k1 - k0) * heads <= kMostScores) return {q0, q1, k0, k1};
   }
 }
 
