@@ -49,6 +49,11 @@ const std::vector<std::string>& encoding_variants() {
       "{kind: path, rank: 0}",
       "[rope, {kind: fox, bias_init: 0}]",
       "[path, fox, {kind: shaw, layers: [1, 0]}]",
+      "{kind: time_sinusoidal, unit: 3, layout: half, origin: 2}",
+      "{kind: time2vec, fusion: concat, position_dim: 6, span: 20}",
+      "{kind: time_decay, variant: log, shared: true, unit: 2}",
+      "{kind: time_age, features: 3, span: 30}",
+      "{kind: calendar, frequency: 1s, step: 1000, start: 2016-07-01}",
   };
   return kVariants;
 }
