@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // ordo list KINDS: the catalogues, and which position encodings work under which kernels.
+#include <ATen/ops/zeros.h>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "options.h"
 #include "ordo/attention/cache.h"
@@ -11,6 +14,7 @@
 #include "ordo/data/text_source.h"
 #include "ordo/data/tokenizer.h"
 #include "ordo/models/model.h"
+#include "ordo/nn/module.h"
 #include "ordo/positions/encoding.h"
 #include "ordo/tasks/task.h"
 #include "ordo/train/optimizer.h"
@@ -49,44 +53,117 @@ const CatalogueName& find_catalogue(const std::string& name) {
 }
 
 // What the table of pairs is made from: a small model, since no answer depends on its size.
-constexpr PositionFacts kExample{.dim = 32, .heads = 4, .kv_heads = 4, .head_dim = 8, .layers = 1, .max_length = 64};
+PositionFacts example(bool causal) {
+  return {.dim = 32, .heads = 4, .kv_heads = 4, .head_dim = 8, .layers = 1, .max_length = 64, .causal = causal};
+}
+constexpr KernelFacts kExampleKernel{.dim = 32, .heads = 4, .kv_heads = 4, .head_dim = 8};
 
-struct KernelVerdict {
-  std::string position, kernel, refusal;  // refusal empty: the pair works
+// The attention call that a layer would make in training: kernels look at shapes, types and forms only. Without an
+// encoding: one that has no position.
+AttentionCall training_call(PositionEncoding* position, bool causal) {
+  constexpr int64_t kLength = 16;
+  const PositionFacts facts = example(causal);
+  const auto grows = at::TensorOptions().requires_grad(true);
+  const Tensor heads = at::zeros({1, facts.heads, kLength, facts.head_dim}, grows);
+  AttentionCall call{.q = heads, .k = heads, .v = heads, .mask = {.causal = causal}, .scale = 0.35};
+  if (position == nullptr) return call;
+  const Positions at = consecutive(0, kLength, at::kCPU);
+  const Tensor x = at::zeros({1, kLength, facts.dim}, grows);
+  const AttentionPass pass{
+      .q = at, .k = at, .scale = call.scale, .x = x, .kept = position->keep(x, at, 0), .mask = call.mask};
+  call.bias = position->scores(pass);
+  call.value_term = position->values(pass);
+  return call;
+}
+
+// Why a kernel does not serve an encoding in training, in its own words or the encoding's. What it would say without
+// any encoding too (a type or a device that it does not take) is not the pair's affair.
+std::optional<std::string> refuses_pair(const AttentionKernel& kernel, std::string_view kind,
+                                        PositionEncoding& position, std::string_view encoding, bool causal) {
+  if (auto never = never_works(kernel.traits(), kind, position.traits(), encoding)) return never;
+  try {
+    const auto refused = kernel.refuses(training_call(&position, causal));
+    return refused == kernel.refuses(training_call(nullptr, causal)) ? std::nullopt : refused;
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+}
+
+constexpr std::string_view kSides[] = {"causal", "two-sided"};
+
+struct Verdict {
+  std::string position, kernel;
+  std::string_view side;  // of kSides
+  std::string refusal;    // empty: the pair works
 };
 
-std::vector<KernelVerdict> verdicts() {
-  std::vector<KernelVerdict> all;
+// Every encoding under every kernel in a causal stack and in a two-sided one; an encoding that cannot be built for a
+// stack says so for all kernels.
+std::vector<Verdict> verdicts() {
+  std::vector<Verdict> all;
   for (const auto& position : positions().entries()) {
-    const PositionTraits acts = positions().build(position.info.kind, kExample)->traits();
-    for (const auto& kernel : kernels().entries()) {
-      const auto built = kernels().build(
-          kernel.info.kind,
-          {.dim = kExample.dim, .heads = kExample.heads, .kv_heads = kExample.kv_heads, .head_dim = kExample.head_dim});
-      const auto refusal = never_works(built->traits(), kernel.info.kind, acts, position.info.kind);
-      all.push_back({std::string(position.info.kind), std::string(kernel.info.kind), refusal.value_or("")});
+    const std::string encoding(position.info.kind);
+    for (const std::string_view side : kSides) {
+      const bool causal = side == kSides[0];
+      std::shared_ptr<PositionEncoding> built;
+      std::string unfit;
+      try {
+        built = positions().build(encoding, example(causal));
+        initialise(*built, /*seed=*/1, {}, /*layers=*/1);  // some forms depend on the numbers
+      } catch (const ConfigError& error) {
+        unfit = error.what();
+      }
+      for (const auto& entry : kernels().entries()) {
+        const std::string kind(entry.info.kind);
+        const auto refusal = built
+                                 ? refuses_pair(*kernels().build(kind, kExampleKernel), kind, *built, encoding, causal)
+                                 : std::optional<std::string>(unfit);
+        all.push_back({encoding, kind, side, refusal.value_or("")});
+      }
     }
   }
   return all;
 }
 
 std::string places_of(std::string_view position) {
-  return positions().build(position, kExample)->traits().places.text();
+  try {
+    return positions().build(position, example(/*causal=*/true))->traits().places.text();
+  } catch (const ConfigError&) {  // one for two-sided stacks alone
+    return positions().build(position, example(/*causal=*/false))->traits().places.text();
+  }
+}
+
+// "sdpa, flash: it takes no value terms": kernels that refuse for the same reason together.
+Words reasons(const std::vector<Verdict>& verdicts) {
+  std::vector<std::pair<std::string, Words>> by_reason;
+  for (const Verdict& verdict : verdicts) {
+    if (verdict.refusal.empty()) continue;
+    auto found = std::find_if(by_reason.begin(), by_reason.end(),
+                              [&](const auto& reason) { return reason.first == verdict.refusal; });
+    if (found == by_reason.end()) found = by_reason.insert(by_reason.end(), {verdict.refusal, {}});
+    found->second.push_back(verdict.kernel);
+  }
+  Words lines;
+  for (const auto& [reason, refusing] : by_reason)
+    lines.push_back(
+        fmt::format("{}: {}", refusing.size() == kernels().entries().size() ? "all" : join(refusing, ", "), reason));
+  return lines;
 }
 
 void print_pairs() {
-  Words header{"position", "acts on"}, refusals;
+  Words header{"position", "acts on", "stack"}, refusals;
   for (const auto& kernel : kernels().entries()) header.emplace_back(kernel.info.kind);
   Table table(header);
   const auto all = verdicts();
-  for (size_t i = 0; i < all.size();) {
-    Words row{all[i].position, places_of(all[i].position)};
-    for (const std::string& position = all[i].position; i < all.size() && all[i].position == position; ++i) {
-      row.emplace_back(all[i].refusal.empty() ? "yes" : "no");
-      if (!all[i].refusal.empty())
-        refusals.push_back(fmt::format("{} under {}: {}", all[i].position, all[i].kernel, all[i].refusal));
-    }
+  const size_t width = kernels().entries().size();
+  for (size_t i = 0; i < all.size(); i += width) {  // a stack's row
+    const std::vector<Verdict> pairs(all.begin() + static_cast<int64_t>(i),
+                                     all.begin() + static_cast<int64_t>(i + width));
+    Words row{pairs[0].position, places_of(pairs[0].position), std::string(pairs[0].side)};
+    for (const Verdict& pair : pairs) row.emplace_back(pair.refusal.empty() ? "yes" : "no");
     table.row(row);
+    for (const std::string& reason : reasons(pairs))
+      refusals.push_back(fmt::format("{}, {}: {}", pairs[0].position, pairs[0].side, reason));
   }
   print(table.text());
   if (!refusals.empty()) print("\n" + join(refusals, "\n") + "\n");
@@ -105,6 +182,7 @@ Json as_json(const CatalogueName& catalogue, bool pairs) {
     for (const auto& verdict : verdicts())
       document["pairs"].push_back({{"position", verdict.position},
                                    {"kernel", verdict.kernel},
+                                   {"stack", verdict.side},
                                    {"works", verdict.refusal.empty()},
                                    {"why", verdict.refusal}});
   }

@@ -166,6 +166,44 @@ TEST_CASE("list names each kind, and which encodings work under which kernels", 
     CHECK(run_ordo({"list", kinds}).code == 0);
 }
 
+TEST_CASE("list positions --kernels has each pair for causal and two-sided stacks, and a reason for what is refused",
+          "[cli]") {
+  const Json document = Json::parse(run_ordo({"list", "positions", "--kernels", "--json"}).out);
+  const auto kinds_of = [](const std::string& catalogue) {
+    const Json listed = Json::parse(run_ordo({"list", catalogue, "--json"}).out);
+    Arguments kinds;
+    for (const auto& one : listed["kinds"]) kinds.push_back(one["kind"]);
+    return kinds;
+  };
+  const Arguments encodings = kinds_of("positions"), kernels = kinds_of("kernels");
+  const auto why = [&](const std::string& position, const std::string& kernel,
+                       const std::string& stack) -> std::string {
+    for (const auto& pair : document["pairs"])
+      if (pair["position"] == position && pair["kernel"] == kernel && pair["stack"] == stack) {
+        CHECK(pair["works"] == pair["why"].get<std::string>().empty());
+        return pair["why"];
+      }
+    return "not listed";
+  };
+  for (const std::string& position : encodings)
+    for (const std::string& kernel : kernels)
+      for (const char* const stack : {"causal", "two-sided"}) CHECK(why(position, kernel, stack) != "not listed");
+  CHECK(document["pairs"].size() == encodings.size() * kernels.size() * 2);
+  CHECK(why("alibi", "sdpa", "causal").empty());
+  CHECK(why("rope", "flash", "two-sided").empty());
+  CHECK(why("alibi", "flash", "causal").find("does not let an encoding act on scores") != std::string::npos);
+  CHECK(why("t5_bias", "sdpa", "causal").find("no gradient for a learned bias") != std::string::npos);
+  CHECK(why("fire", "sdpa", "causal").find("no gradient for a learned bias") != std::string::npos);
+  CHECK(why("cope", "sdpa", "causal").find("all keys of a row") != std::string::npos);
+  CHECK(why("xpos", "tiled", "two-sided").find("xpos: ") == 0);
+  for (const std::string& position : encodings) {
+    INFO(position);
+    CHECK((why(position, "eager", "causal").empty() || why(position, "eager", "two-sided").empty()));
+    for (const char* const stack : {"causal", "two-sided"})
+      CHECK(why(position, "tiled", stack) == why(position, "eager", stack));
+  }
+}
+
 TEST_CASE("config show says where each value came from, and reads back to itself", "[cli]") {
   const Scratch scratch;
   const Outcome shown = run_ordo({"config", "show", kConfigs + "tiny.yaml", "train.steps=7"});
