@@ -6,6 +6,10 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/full.h>
 
+#include <c10/core/Allocator.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
+
+#include <algorithm>
 #include <cmath>
 
 #include "ordo/positions/scalar_mlp.h"
@@ -34,6 +38,20 @@ Fire bare_fire(double c, double L) {
   set_parameter(made, "b2", at::zeros({2}));
   return made;
 }
+
+// Sees every allocation of LibTorch on this thread.
+class FireMemory : public c10::MemoryReportingInfoBase {
+ public:
+  void reportMemoryUsage(void*, int64_t size, size_t, size_t, c10::Device) override {
+    now_ += size;
+    peak = std::max(peak, now_);
+  }
+  bool memoryProfilingEnabled() const override { return true; }
+  int64_t peak = 0;
+
+ private:
+  int64_t now_ = 0;
+};
 }  // namespace
 
 TEST_CASE("fire: biases equal those of another implementation", "[golden][positions]") {
@@ -103,6 +121,20 @@ TEST_CASE("fire: past the threshold everything learns through tiles", "[unit]") 
     INFO(p.key());
     CHECK(p.value().grad().abs().max().item<double>() > 0.0);
   }
+}
+
+TEST_CASE("fire: a large tile and its way back hold a few tiles, never the hidden layer of one", "[unit]") {
+  Fire encoding = fire({.init_L = 5.0}, {.heads = 4});
+  const AttentionPass pass = last_rows(64, 16384);
+  const auto watch = std::make_shared<FireMemory>();
+  {
+    const c10::DebugInfoGuard guard(c10::DebugInfoKind::PROFILER_STATE, watch);
+    const Tensor tile = dense_bias(*encoding.scores(pass), pass);
+    tile.backward(at::ones({1, 1, 1, 1}).expand_as(tile));
+  }
+  constexpr int64_t kTile = 4 * 64 * 16384 * 4;  // fp32 of four heads; the hidden layer would be eight of these
+  CHECK(watch->peak > kTile);
+  CHECK(watch->peak < 4 * kTile);
 }
 
 TEST_CASE("fire: one function serves all layers, or each has its own", "[unit]") {
