@@ -47,17 +47,17 @@ inline AttentionPass listed(AttentionPass pass) {
 // Tiles of consecutive and of listed positions are the pieces of the form over offsets.
 inline void check_content_tiles(PositionEncoding& encoding, int64_t heads, bool causal) {
   const at::NoGradGuard plain;
-  AttentionPass pass = last_rows(6, 9, causal, 4);
+  AttentionPass pass = last_rows(10, 13, causal, 4);
   pass.mask.offset = 3;
   pass.scale = 0.35;
-  const Content c(heads, 6, 9);
+  const Content c(heads, 10, 13);
   const auto bias = encoding.scores(pass), other = encoding.scores(listed(pass));
   const auto form = bias->by_content();
   REQUIRE(form.has_value());
   REQUIRE_FALSE(other->by_content().has_value());
   const Tensor whole = spread_form(*form, c, pass.scale), seen = causal ? seen_of(whole) : whole;
   for (const auto& one : {bias, other}) {
-    const Tensor tile = one->tile({0, 6, 0, 9}, c.q, c.k);
+    const Tensor tile = one->tile({0, 10, 0, 13}, c.q, c.k);
     CHECK(close(causal ? seen_of(tile) : tile, seen, Tolerance::fp32_sum));
     const Tensor piece = one->tile({2, 5, 1, 4}, c.q.slice(2, 2, 5), c.k.slice(2, 1, 4));
     CHECK(close(piece, whole.slice(2, 2, 5).slice(3, 1, 4), Tolerance::fp32_sum));  // all of them past keys
@@ -85,13 +85,13 @@ inline void check_content_gaps(PositionEncoding& encoding, int64_t heads, bool c
 // Scores with either form send the same gradients to queries, keys and every parameter; to parameters ones that are not
 // zero.
 inline void check_content_gradients(PositionEncoding& encoding, int64_t heads, bool causal) {
-  AttentionPass pass = last_rows(6, 9, causal);
+  AttentionPass pass = last_rows(10, 13, causal);
   pass.mask.offset = 3;
   pass.scale = 0.35;
-  const Tensor weight = causal ? seen_of(noise({2, heads, 6, 9}, 3)) : noise({2, heads, 6, 9}, 3);
+  const Tensor weight = causal ? seen_of(noise({2, heads, 10, 13}, 3)) : noise({2, heads, 10, 13}, 3);
   const auto gradients = [&](const auto& form) {
     encoding.zero_grad();
-    const Content c(heads, 6, 9);
+    const Content c(heads, 10, 13);
     Content used = c;
     used.q = encoding.query(c.q, pass.q, 0);
     const Tensor products = at::matmul(used.q, used.k.transpose(2, 3)) * pass.scale;
@@ -102,7 +102,7 @@ inline void check_content_gradients(PositionEncoding& encoding, int64_t heads, b
     return found;
   };
   const auto by_tile = gradients([](const ScoreBias& bias, const Content& c) {
-    return bias.tile({0, 6, 0, 9}, c.q, c.k);
+    return bias.tile({0, 10, 0, 13}, c.q, c.k);
   });
   const auto by_form = gradients(
       [&](const ScoreBias& bias, const Content& c) { return spread_form(bias.by_content().value(), c, pass.scale); });

@@ -37,13 +37,12 @@ struct GateSums final : ScoreBias {
     return at::where(behind.le(0), past, -difference(future, t));
   }
 
-  // One vector for all rows: counted from the last key. Texts whose sums leave fp32 too few digits go by tiles, where
-  // looking costs nothing.
+  // One vector for all rows, counted from the first key: a later token changes nothing earlier, not even its rounding.
+  // Texts whose sums leave fp32 too few digits go by tiles, where looking costs nothing.
   std::optional<Tensor> by_key() const override {
     if (future.defined() || sums.size(2) == 0) return std::nullopt;
-    const Tensor back = sums.slice(2, -1).detach() - sums;
-    if (back.is_cpu() && back.abs().max().item<double>() > kFoxFlat) return std::nullopt;
-    return back.to(wide).unsqueeze(2);
+    if (sums.is_cpu() && -sums.min().item<double>() > kFoxFlat) return std::nullopt;
+    return -sums.to(wide).unsqueeze(2);
   }
 
   std::vector<Tensor> inputs() const override {

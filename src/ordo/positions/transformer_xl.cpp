@@ -23,6 +23,21 @@ bool xl_past_only(const AttentionPass& pass) {
   return pass.mask.causal && pass.mask.prefix == 0 && pass.q.start && pass.k.start &&
          *pass.q.start - *pass.k.start == pass.mask.offset;
 }
+
+// For few queries against many keys, as when decoding: the queries are carried back through W_R, instead of every
+// distance forward. The same numbers.
+constexpr int64_t kXlFewRows = 8;
+struct XlFewRows final : ScoreBias {
+  XlFewRows(ContentBias of_distances, Tensor w, Tensor v_minus_u)
+      : distances(std::move(of_distances)), weight(std::move(w)), other(std::move(v_minus_u)) {}
+  Tensor tile(const Tile& t, const Tensor& q, const Tensor& k) const override {
+    return distances.tile(t, at::matmul(q + other.to(q.scalar_type()).unsqueeze(1), weight.to(q.scalar_type())), k);
+  }
+  std::vector<Tensor> inputs() const override { return {weight, other}; }
+  bool reads_content() const override { return true; }
+  ContentBias distances;  // of queries as wide as the sinusoids
+  Tensor weight, other;   // [H, E, D], [H, E]
+};
 }  // namespace
 
 void fields(Fields& f, TransformerXl::Config& c) {
@@ -75,14 +90,17 @@ std::shared_ptr<const ScoreBias> TransformerXl::scores(const AttentionPass& pass
   refuse_coords(pass, kKind);
   auto [low, high] = clamp_ > 0 ? std::pair{-clamp_, clamp_} : offset_range(pass.q, pass.k);
   if (xl_past_only(pass)) high = std::min<int64_t>(high, 0);
+  const RowOfOffset row = [low = low, high = high](const Tensor& offset) { return offset.clamp(low, high) - low; };
   const Tensor weight = r_weight_.select(0, pass.layer);
+  const Tensor other = of_layer(v_, pass.layer) - of_layer(u_, pass.layer);
   const auto type = pass.x.defined() ? accumulate_type(pass.x.scalar_type()) : weight.scalar_type();
-  const Tensor r = at::linear(sinusoids(low, high, type, weight.device()), weight.to(type));
-  const Tensor by_head = r.view({r.size(0), heads_, -1}).transpose(0, 1);  // [H, R, E]
-  const Tensor other = (of_layer(v_, pass.layer) - of_layer(u_, pass.layer)).to(type).unsqueeze(2);
-  return std::make_shared<ContentBias>(
-      pass, ContentBias::Tables{.queries = by_head, .offsets = at::matmul(by_head, other).squeeze(2) * pass.scale},
-      [low = low, high = high](const Tensor& offset) { return offset.clamp(low, high) - low; });
+  const Tensor rows = sinusoids(low, high, type, weight.device());
+  if (pass.q.length() <= kXlFewRows)
+    return std::make_shared<XlFewRows>(ContentBias(pass, {.queries = rows.unsqueeze(0)}, row),
+                                       weight.view({heads_, -1, weight.size(1)}), other);
+  const Tensor r = at::linear(rows, weight.to(type)).view({rows.size(0), heads_, -1}).transpose(0, 1);  // [H, R, E]
+  const Tensor of_other = at::matmul(r, other.to(type).unsqueeze(2)).squeeze(2) * pass.scale;
+  return std::make_shared<ContentBias>(pass, ContentBias::Tables{.queries = r, .offsets = of_other}, row);
 }
 
 void TransformerXl::reset(const Initialiser& init, const std::string& path) {
