@@ -186,6 +186,36 @@ TEST_CASE("window_bias: without a window, the smallest square that holds the mod
   CHECK_FALSE(holds(17, 26));
 }
 
+TEST_CASE("window_bias: a saved table of another window is stretched to this one", "[unit]") {
+  const WindowBias encoding = window_bias({.window = {4}}, 2, 16);
+  // Numbers that rise by 1 a row and by 10 a column. One step of the finer table is 5/7 of one of the saved: the cubic
+  // weights there (a = -0.75), -0.04373, 0.30758, 0.84548 and -0.10933, make 0.67056 of a rise.
+  const Tensor axis = at::arange(5, at::kFloat), grid = axis.unsqueeze(1) + 10.0 * axis.unsqueeze(0);
+  const auto found = encoding.resized("table", grid.view({1, 25, 1}).expand({2, 25, 2}).contiguous());
+  REQUIRE(found.has_value());
+  CHECK_THAT(found->how, Catch::Contains("from a window of 3 x 3 to 4 x 4"));
+  const Tensor fine = found->value[1].select(1, 1).view({7, 7});
+  CHECK(fine[3][3].item<double>() == Approx(22.0));
+  CHECK((fine[4][3] - fine[3][3]).item<double>() == Approx(0.67056).epsilon(1e-4));
+  CHECK((fine[3][4] - fine[3][3]).item<double>() == Approx(6.7056).epsilon(1e-4));
+  CHECK_FALSE(encoding.resized("table", at::zeros({2, 24, 2})).has_value());
+  CHECK_FALSE(encoding.resized("table", at::zeros({2, 25, 3})).has_value());
+}
+
+TEST_CASE("window_bias: a network keeps the coordinates of the window that it was trained on", "[unit]") {
+  const auto largest = [](int64_t max_length, int64_t trained) {
+    WindowBias encoding(
+        {.variant = WindowVariant::swin_v2, .hidden = 1},
+        {.heads = 1, .kv_heads = 1, .head_dim = 4, .layers = 1, .max_length = max_length, .trained_length = trained});
+    set_parameter(encoding, "w1", at::tensor({1.0, 0.0}, at::kFloat));
+    set_parameter(encoding, "w2", at::ones({1}));
+    const Tensor all = whole_of(encoding, max_length)[0][0];
+    return all[max_length - 1][0].item<double>();  // the farthest row: 16 sigmoid(log2(1 + 8 (w - 1) / (v - 1)) / 3)
+  };
+  CHECK(largest(9, 0) == Approx(16.0 / (1.0 + std::exp(-std::log2(9.0) / 3.0))));
+  CHECK(largest(25, 9) == Approx(16.0 / (1.0 + std::exp(-std::log2(17.0) / 3.0))));
+}
+
 TEST_CASE("window_bias: lengths and places outside of the window are refused in words", "[unit]") {
   WindowBias encoding = window_bias({.window = {2, 3}}, 2, 6);
   CHECK_THAT(encoding.refuses_length(7).value_or(""), Catch::Contains("7 tokens") && Catch::Contains("2 x 3 = 6"));

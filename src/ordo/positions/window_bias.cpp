@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ordo/positions/resize.h"
+
 namespace ordo {
 
 namespace {
@@ -51,8 +53,8 @@ void fields(Fields& f, WindowBias::Config& c) {
   f("variant", c.variant, "a learned table, or a network over logarithmic coordinates", kWindowVariants);
   f("window", c.window, "rows and columns, or one number for both; 0: the smallest square that holds max_length",
     within(0, 1 << 12));
-  f("pretrained_window", c.pretrained_window, "of swin_v2: the window that the network was trained on; 0: this one",
-    within(0, 1 << 12));
+  f("pretrained_window", c.pretrained_window,
+    "of swin_v2: the window of the network's coordinates; 0: the one it was trained on", within(0, 1 << 12));
   f("hidden", c.hidden, "of swin_v2: width of the network", within(1, 1 << 16));
   f("cosine", c.cosine, "scores are cosines times a learned factor a head; absent: with swin_v2");
 }
@@ -69,6 +71,8 @@ WindowBias::WindowBias(const Config& config, const PositionFacts& facts)
       window_(window_sides(config.window, "window")),
       scale_(facts.scale > 0.0 ? facts.scale : 1.0 / std::sqrt(static_cast<double>(facts.head_dim))) {
   Window pretrained = window_sides(config.pretrained_window, "pretrained_window");
+  if (pretrained.rows == 0 && window_.rows == 0)
+    pretrained.rows = pretrained.columns = root_above(facts.trained_length);
   if (window_.rows == 0) window_.rows = window_.columns = root_above(facts.max_length);
   require<ConfigError>(window_.rows > 0, "window_bias: window is 0 and the model has no max_length; give one of them");
   require<ConfigError>(window_.rows * window_.columns >= facts.max_length,
@@ -167,6 +171,20 @@ Tensor WindowBias::key(const Tensor& k, const Positions& at, int64_t layer) {
   (void)at, (void)layer;
   if (!log_scale_.defined()) return k;
   return unit_vectors(k.to(accumulate_type(k.scalar_type()))).to(k.scalar_type());
+}
+
+// A table of another square window is stretched, as Swin's are before they are trained on larger images.
+std::optional<PositionEncoding::Resized> WindowBias::resized(const std::string& name, const Tensor& saved) const {
+  if (name != "table" || !table_.defined() || saved.dim() != 3 || saved.size(0) != table_.size(0) ||
+      saved.size(2) != table_.size(2))
+    return std::nullopt;
+  const auto side = static_cast<int64_t>(std::lround(std::sqrt(static_cast<double>(saved.size(1)))));
+  if (side * side != saved.size(1) || side % 2 == 0) return std::nullopt;
+  const TableGrid to{2 * window_.rows - 1, 2 * window_.columns - 1};
+  std::vector<Tensor> layers;
+  for (const Tensor& layer : saved.unbind(0)) layers.push_back(interpolate_grid(layer, {side, side}, to));
+  return Resized{at::stack(layers), fmt::format("stretched from a window of {0} x {0} to {1} x {2} (bicubic)",
+                                                (side + 1) / 2, window_.rows, window_.columns)};
 }
 
 void WindowBias::reset(const Initialiser& init, const std::string& path) {

@@ -19,7 +19,7 @@ class WindowBias final : public PositionEncoding, public Resets {
   struct Config {
     Variant variant = Variant::swin;
     std::vector<int64_t> window = {};             // rows, columns, or one number for both; 0: the root of max_length
-    std::vector<int64_t> pretrained_window = {};  // of swin_v2, as `window`; 0: the window itself
+    std::vector<int64_t> pretrained_window = {};  // of swin_v2, as `window`; 0: the trained one
     int64_t hidden = 512;                         // of swin_v2
     std::optional<bool> cosine = {};              // absent: with swin_v2
   };
@@ -33,6 +33,7 @@ class WindowBias final : public PositionEncoding, public Resets {
   Tensor key(const Tensor& k, const Positions& at, int64_t layer) override;
   std::shared_ptr<const ScoreBias> scores(const AttentionPass& pass) override;
   std::optional<std::string> refuses_length(int64_t length) const override;
+  std::optional<Resized> resized(const std::string& name, const Tensor& saved) const override;
   void reset(const Initialiser& init, const std::string& path) override;
 
   struct Window {
