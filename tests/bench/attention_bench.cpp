@@ -3,15 +3,16 @@
 // least milliseconds of a call, its time as a multiple of the first contestant's in the same round (median, least,
 // largest), and the peak memory that a call adds, alone and beyond the first contestant's.
 //   bench_attention [B=12] [H=6] [G=H] [L=256] [Lq=L] [E=64] [threads=1] [rounds=9] [dtype=fp32|bf16] [backward=1]
-//   [causal=1] [dropout=0] [clock=wall|cpu] [table=0]
+//   [causal=1] [dropout=0] [clock=wall|cpu] [table=0] [trained=0]
 //                   [contestants=sdpa,tiled,tiled_offset]
 // L counts keys, Lq queries: the last ones. A contestant is
 //   a kernel's kind (without bias), which may be followed by a form of bias: _offset (learned, over offsets), _fixed
 //   (the same without gradient), _key (learned, over keys), or _queries, _keys, _values (a learned table over offsets
 //   that meets them); or a position encoding's kind: queries and keys turned, bias and value term made and their
 //   gradients taken, under the kernel that `auto` chooses; its own settings are the defaults.
-// clock=cpu counts processor time, for machines with other work. Memory is LibTorch's own count of what one thread
-// allocates during a call, its inputs left out. table=1 prints lines of a Markdown table instead of JSON.
+// trained: the length that an encoding takes itself to be trained for; 0: L. clock=cpu counts processor time, for
+// machines with other work. Memory is LibTorch's own count of what one thread allocates during a call, its inputs left
+// out. table=1 prints lines of a Markdown table instead of JSON.
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
@@ -37,11 +38,10 @@ using ordo::Tensor;
 
 using Options = std::map<std::string, std::string>;
 Options read_options(int count, char** words) {
-  Options options{{"B", "12"},       {"H", "6"},      {"G", ""},
-                  {"L", "256"},      {"Lq", ""},      {"E", "64"},
-                  {"threads", "1"},  {"rounds", "9"}, {"dtype", "fp32"},
-                  {"backward", "1"}, {"causal", "1"}, {"dropout", "0"},
-                  {"clock", "wall"}, {"table", "0"},  {"contestants", "sdpa,tiled,tiled_offset"}};
+  Options options{{"B", "12"},       {"H", "6"},        {"G", ""},        {"L", "256"},
+                  {"Lq", ""},        {"E", "64"},       {"threads", "1"}, {"rounds", "9"},
+                  {"dtype", "fp32"}, {"backward", "1"}, {"causal", "1"},  {"dropout", "0"},
+                  {"trained", "0"},  {"clock", "wall"}, {"table", "0"},   {"contestants", "sdpa,tiled,tiled_offset"}};
   for (int i = 1; i < count; ++i) {
     const std::string word = words[i];
     const size_t equal = word.find('=');
@@ -177,7 +177,8 @@ class Bench {
                                                          .head_dim = E_,
                                                          .layers = 1,
                                                          .max_length = L_,
-                                                         .causal = o_.at("causal") == "1"});
+                                                         .causal = o_.at("causal") == "1",
+                                                         .trained_length = number("trained")});
     ordo::initialise(*encoding, /*seed=*/7, {}, /*layers=*/1);
     return {kind, ordo::kernels().build("auto", kernel_facts()), nullptr, nullptr, encoding};
   }

@@ -96,7 +96,7 @@ class CpuPass {
     Tensor room;
     mutable std::vector<T> block;
   };
-  static constexpr int64_t kKeyBlock = 32;  // columns: few enough that most of a block's product is used
+  static constexpr int64_t kKeyBlock = 16;  // columns: few enough that most of a block's product is used
 
   struct Strip {
     int64_t bh, b, h, group, q0, k0;

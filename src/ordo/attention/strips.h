@@ -8,7 +8,9 @@
 
 namespace ordo {
 
-// out [B, H, Lq, E] in q's type; gradients for q, k, v and the inputs of bias and value term. `rows`: of a strip.
+// out [B, H, Lq, E] in q's type; gradients for q, k, v and the inputs of bias and value term, none of which may be
+// computed from another (each is differentiated as if it stood alone; at::alias sets one apart). `rows`: of a strip, at
+// most.
 Tensor attend_in_strips(const AttentionCall& call, int64_t rows);
 
 // Throws unless w is [H, Lq+Lk-1], as a bias given as a vector over column - row + Lq - 1 must be.
