@@ -27,7 +27,7 @@ former one, and the log says so. Paths on the command line are relative to the c
 )"},
     {"exit-codes", "what a script can rely on",
      R"(  0    done
-  1    anything that is not below: a replay that does not hold, results that could not be written, a bug
+  1    anything that is not below: a certificate or replay that does not hold, results that could not be written, a bug
   2    usage or config
   3    data
   4    checkpoint
@@ -43,6 +43,7 @@ former one, and the log says so. Paths on the command line are relative to the c
   events.out.tfevents… for TensorBoard: loss, rate, gradient norm, speed, and the metrics of evaluations
   step-00002000/       a checkpoint: weights, optimiser, state, tokenizer, checksums
   best, last           one line each: a checkpoint's name
+  certificate.json     what ordo certify, or train.certify, found of the model
   lock                 held while a training runs in the folder
 
 Commands that take a RUN take the folder or one of its checkpoints. The same `ordo train` command goes on from the newest checkpoint that
@@ -57,6 +58,30 @@ verifies; a damaged one is passed over with a warning.
   ordo train RUN/config.yaml --init RUN --run DIR model.position.kind=alibi          goes on at step 0 with a fresh optimiser
 Each tensor of the encoding that is not simply kept is named: resized, new, dropped. All other tensors must fit (exit 4). The config
 of a run begun with --init notes the length its first weights were trained at, train.trained_length.
+)"},
+    {"certificate", "what ordo certify proves",
+     R"(`ordo certify CONFIG|RUN` runs the assembled model, with the run's weights where there are any, and measures:
+
+  permutation_equivariance  two-sided, without an encoding a shuffled row gives the shuffled output; with one it must not
+  order_sensitivity         the encoding changes the output at all, against the same weights without it
+  shift_invariance          a common shift of all positions changes nothing, if the encoding claims it
+  causality                 a later token changes nothing earlier
+  cache_equals_full         decoding through the cache, at any split, equals one pass
+  padding_invariance        pads on the left or on the right change no real token
+  batch_invariance          nor do other rows
+  packing_equals_separate   nor other documents in the row
+  kernels_agree             every kernel that takes the call gives the reference's outputs and gradients
+  recompute_equals_plain    gradients of replayed blocks are the plain ones, dropout included
+  finite_beyond_length      longer rows stay finite and leave shorter ones as they were, or are refused in words
+  rows_sum_to_one           attention weights sum to one over what is visible
+  masked_rows_are_zero      who sees nothing gets nothing
+  low_precision_error       bf16 and fp16 stay near fp32, and so do the angles of turns
+  save_load_round_trip      the saved weights are all there is
+  gradients                 they are those of finite differences in fp64, and reach all of the encoding
+
+What an encoding cannot have by its nature is "not applicable", with the reason. Exit 0 only if all others pass, else 1; a run's certificate
+is written to its folder as certificate.json. `train.certify: true` asks for it before the first step. `ordo certify CONFIG --explain` shows
+by hand how attention sees "cat chases mouse" and "mouse chases cat".
 )"},
     {"signals", "how to stop a training run",
      R"(SIGTERM, SIGINT (Ctrl-C), SIGUSR1 and SIGHUP let the running step finish, write a checkpoint and exit with 75: the same command goes on from

@@ -9,6 +9,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "ordo/certify/checks.h"
 #include "ordo/ops/autocast.h"
@@ -53,39 +54,69 @@ Tensor turns_of_queries(PositionEncoding& position, const AttentionLayer& layer,
   return at::atan2(across, along);
 }
 
+struct Reader {
+  Model& model;
+  const MultiHeadAttention* attention;  // of a layer that the encoding acts in
+  Tensor angles;                        // frequency x place: [M, P]
+  at::ScalarType type;
+
+  std::optional<double> read(const Positions& at) const {
+    PositionEncoding& position = model.position();
+    const Places places = position.traits().places;
+    std::optional<double> worst;
+    const auto take = [&](std::optional<double> error) {
+      if (error) worst = std::max(worst.value_or(0.0), *error);
+    };
+    if (places.query_key && attention != nullptr) {
+      const Tensor turns = turns_of_queries(position, attention->settings(), at, type);
+      const Tensor still = at::zeros({1, at.length()}, at::kDouble);
+      if (turns.defined()) take(largest(nearest_curve(turns, at::cat({angles.cos().acos(), still}, 0))));
+    }
+    if (places.input) {
+      const auto options = at::TensorOptions(type).device(at.index.device());
+      const Tensor added = position.input(at::zeros({1, at.length(), model.dim()}, options), at)[0];
+      take(largest(
+          nearest_curve(added.to(at::kCPU, at::kDouble).transpose(0, 1), at::cat({angles.sin(), angles.cos()}, 0))));
+    }
+    return worst;
+  }
+};
+
+// Positions as they are, and as coordinates on one axis or more: an encoding of rows and columns takes those.
+std::vector<Positions> as_coordinates(const Positions& at) {
+  std::vector<Positions> forms{at};
+  for (int64_t axes = 1; axes <= 3; ++axes)
+    forms.push_back(
+        {.index = at.index, .coords = at.index.to(at::kFloat).unsqueeze(-1).expand({-1, -1, axes}).contiguous()});
+  return forms;
+}
+
 }  // namespace
 
 std::optional<AngleError> angle_error(Lab& lab, at::ScalarType type) {
   constexpr int64_t kFarthest = 1 << 15;
   Model& model = lab.model();
-  PositionEncoding& position = model.position();
   const int64_t length = std::min(model.max_length(), kFarthest);
-  const Tensor frequencies = position.frequencies(length);
+  const Tensor frequencies = model.position().frequencies(length);
   if (!frequencies.defined() || frequencies.numel() == 0) return std::nullopt;
   const at::NoGradGuard no_grad;
   const AutocastScope plain(lab.device().type(), no_autocast());
   const Positions at = spread(length, lab.device());
-  const Tensor places = at.index.to(at::kCPU, at::kDouble);                                              // [1, P]
-  const Tensor angles = frequencies.detach().to(at::kCPU, at::kDouble).flatten().unsqueeze(1) * places;  // [M, P]
-  std::optional<double> worst;
-  const auto take = [&](std::optional<double> error) {
-    if (error) worst = std::max(worst.value_or(0.0), *error);
-  };
-  if (lab.traits().places.query_key)
-    for (const MultiHeadAttention* attention : lab.attentions(model)) {
-      if (!position.acts_in(attention->settings().layer)) continue;
-      const Tensor turns = turns_of_queries(position, attention->settings(), at, type);
-      const Tensor still = at::zeros({1, at.length()}, at::kDouble);
-      if (turns.defined()) take(largest(nearest_curve(turns, at::cat({angles.cos().acos(), still}, 0))));
-      break;
+  Reader reader{.model = model, .attention = nullptr, .angles = {}, .type = type};
+  reader.angles =
+      frequencies.detach().to(at::kCPU, at::kDouble).flatten().unsqueeze(1) * at.index.to(at::kCPU, at::kDouble);
+  for (const MultiHeadAttention* attention : lab.attentions(model))
+    if (reader.attention == nullptr && model.position().acts_in(attention->settings().layer))
+      reader.attention = attention;
+  std::optional<double> best;
+  for (const Positions& form : as_coordinates(at)) {
+    try {
+      if (const auto found = reader.read(form)) best = std::min(best.value_or(*found), *found);
+    } catch (const Error&) {  // no encoding of such coordinates
     }
-  if (lab.traits().places.input) {
-    const Tensor zeros = at::zeros({1, at.length(), model.dim()}, at::TensorOptions(type).device(lab.device()));
-    const Tensor added = position.input(zeros, at)[0].to(at::kCPU, at::kDouble).transpose(0, 1);  // [D, P]
-    take(largest(nearest_curve(added, at::cat({angles.sin(), angles.cos()}, 0))));
   }
-  if (!worst) return std::nullopt;
-  return AngleError{*worst, length};
+  if (!best) return std::nullopt;
+  return AngleError{*best, length};
 }
 
 }  // namespace ordo::certify_checks

@@ -41,13 +41,10 @@ struct Pass {
 };
 
 Pass with_gradients(Model& model, const Rows& rows) {
-  const at::AutoGradMode with(true);
-  model.train();
-  model.zero_grad(/*set_to_none=*/true);
+  const InTraining training(model);
   Pass pass{.hidden = model.forward({.ids = rows.ids, .at = rows.at, .mask = rows.mask})};
   (pass.hidden * normal(pass.hidden.sizes(), 3, pass.hidden.options())).sum().backward();
   for (const auto& p : model.named_parameters()) pass.gradients.emplace_back(p.key(), p.value().grad());
-  model.eval();
   return pass;
 }
 
@@ -185,9 +182,9 @@ Property masked_rows_are_zero(Lab& lab) {
       worst = std::max(worst, difference(lab.hidden(model, changed)[1][kept], lab.hidden(model, rows)[1][kept]));
       if (!kind.empty()) seen.push_back(kind);
     });
-  return at_most(
-      worst, kSame,
-      fmt::format("a row that is all padding: no weights, and no token sees another ({})", join(seen, ", ")));
+  return at_most(worst, kSame,
+                 fmt::format("a row that is all padding: no weights, and no token sees another ({})", join(seen, ", ")),
+                 "a row that is all padding still has weights, or its tokens see each other");
 }
 
 }  // namespace ordo::certify_checks

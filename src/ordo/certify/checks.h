@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the checks of a certificate share: variants of the subject, inputs, differences. For the layer certify alone.
 #pragma once
-#include <functional>
+#include <ATen/core/grad_mode.h>
+
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,7 +25,8 @@ double difference(const Tensor& a, const Tensor& b);
 // N(0, 1) that depends on the key alone.
 Tensor normal(at::IntArrayRef shape, uint64_t key, const at::TensorOptions& options);
 
-Property at_most(double measured, double limit, std::string why);
+// `broken`: said in place of `why` when it fails.
+Property at_most(double measured, double limit, std::string why, std::string broken = {});
 Property more_than(double measured, double limit, std::string why);
 Property not_applicable(std::string why, std::optional<double> measured = std::nullopt);
 // A failure that the encoding's nature explains is no failure: `nature` empty leaves the property as it is.
@@ -78,6 +80,22 @@ struct PaddedRows {
   int64_t pads = 0;
 };
 PaddedRows padded_rows(const Lab& lab, int64_t length);
+
+// A model in training mode while it lives, with gradients; in evaluation mode afterwards, whatever was thrown.
+class InTraining {
+ public:
+  explicit InTraining(Model& model) : with_(true), model_(model) {
+    model.train();
+    model.zero_grad(/*set_to_none=*/true);
+  }
+  ~InTraining() { model_.eval(); }
+  InTraining(const InTraining&) = delete;
+  InTraining& operator=(const InTraining&) = delete;
+
+ private:
+  at::AutoGradMode with_;
+  Model& model_;
+};
 
 using Check = Property (*)(Lab&);
 // Order and distance.

@@ -21,6 +21,13 @@ const std::array<WorkedWord, 3> kWorkedWords{{{"cat", "猫", {1.0, 0.5, 0.0, 1.0
                                               {"chases", "追", {0.0, 1.0, 1.0, 0.5}},
                                               {"mouse", "老鼠", {0.5, -0.5, 1.0, 1.0}}}};
 
+std::vector<int64_t> worked_channels(int64_t head_dim) {
+  const int64_t half = std::max<int64_t>(head_dim / 2, 2);
+  std::vector<int64_t> channels{0, 1, half, half + 1};
+  std::erase_if(channels, [&](int64_t c) { return c >= head_dim; });
+  return channels;
+}
+
 namespace {
 
 constexpr int64_t kWords = 3, kNumbers = 4;
@@ -84,11 +91,11 @@ class OneHead {
   // The four numbers of each word in every head.
   Tensor embedded(const std::vector<size_t>& words) const {
     Tensor x = at::zeros({1, kWords, facts_.dim}, at::kDouble);
+    const auto channels = worked_channels(facts_.head_dim);
     for (int64_t t = 0; t < kWords; ++t)
       for (int64_t h = 0; h < facts_.heads; ++h)
-        for (int64_t c = 0; c < kNumbers; ++c)
-          x[0][t][h * facts_.head_dim + c].fill_(
-              kWorkedWords.at(words[static_cast<size_t>(t)]).vector.at(static_cast<size_t>(c)));
+        for (size_t c = 0; c < channels.size(); ++c)
+          x[0][t][h * facts_.head_dim + channels[c]].fill_(kWorkedWords.at(words[static_cast<size_t>(t)]).vector.at(c));
     return x;
   }
   Tensor heads_of(const Tensor& x, int64_t heads) const {

@@ -45,6 +45,8 @@ struct WorkedWord {
   const char* chinese;
   std::array<double, 4> vector;
 };
+// Where the four numbers stand in a head: in pairs, whether an encoding takes neighbours or halves for pairs.
+std::vector<int64_t> worked_channels(int64_t head_dim);
 extern const std::array<WorkedWord, 3> kWorkedWords;  // cat 猫, chases 追, mouse 老鼠
 
 // `facts` of the model: one head of width 4 is used where the encoding allows it, else heads of the model's own width.

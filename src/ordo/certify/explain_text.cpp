@@ -13,7 +13,7 @@ namespace ordo {
 namespace {
 
 constexpr double kEqual = 1e-9;  // in fp64: sums in another order
-constexpr size_t kShownNumbers = 8;
+constexpr int64_t kShownNumbers = 8;
 
 std::string both_names(size_t word) {
   return fmt::format("{} {}", kWorkedWords.at(word).english, kWorkedWords.at(word).chinese);
@@ -40,14 +40,17 @@ std::string indented(const std::string& text) {
   return all;
 }
 
-// A word a row, its numbers beside it.
+// A word a row, its numbers beside it; of wide heads those channels where the words' numbers stand.
 std::string vectors(const WorkedOrder& order, const Rows64& rows) {
+  const auto width = static_cast<int64_t>(rows[0].size());
+  std::vector<int64_t> channels = worked_channels(width);
+  if (width <= kShownNumbers)
+    for (channels.clear(); static_cast<int64_t>(channels.size()) < width;)
+      channels.push_back(static_cast<int64_t>(channels.size()));
   Table table({});
-  const bool cut = rows[0].size() > kShownNumbers;
   for (size_t t = 0; t < rows.size(); ++t) {
     std::vector<std::string> cells{both_names(order.words[t])};
-    for (size_t c = 0; c < std::min(rows[t].size(), kShownNumbers); ++c) cells.push_back(number(rows[t][c]));
-    if (cut) cells.emplace_back("…");
+    for (const int64_t c : channels) cells.push_back(number(rows[t][static_cast<size_t>(c)]));
     table.row(cells);
   }
   return indented(table.text());
@@ -106,7 +109,7 @@ std::string plain_end(const WorkedExample& example) {
 
 std::string encoded_end(const WorkedExample& example) {
   if (example.encoding == "none") return "The config has no encoding: that is all there is.\n";
-  std::string all = fmt::format("The encoding changes the outputs by up to {:.4f}, order and mask being equal.\n",
+  std::string all = fmt::format("The encoding changes the outputs by up to {:.2g}, order and mask being equal.\n",
                                 example.encoding_alone);
   if (example.encoded.difference > kEqual)
     all += fmt::format("Each word's output depends on the order: up to {:.4f} between the two.\n",
@@ -151,6 +154,10 @@ std::string worked_text(const WorkedExample& example) {
       "Three words, one head. Query, key and value of a word are its vector itself, so that all can be done by "
       "hand.\n\n"
       "1. Without an encoding\n\n";
+  if (example.head_dim > kShownNumbers)
+    all.insert(all.find("1. "),
+               fmt::format("Heads are {} wide; the channels {} are shown, the others are 0 in the words.\n\n",
+                           example.head_dim, fmt::join(worked_channels(example.head_dim), ", ")));
   for (const auto& order : example.plain.orders) all += order_text(example, example.plain, order);
   all += plain_end(example) + widths_text(example);
   if (example.encoding == "none") return all + encoded_end(example);

@@ -28,7 +28,8 @@ Tensor normal(at::IntArrayRef shape, uint64_t key, const at::TensorOptions& opti
   return t.to(options.device(), c10::typeMetaToScalarType(options.dtype()));
 }
 
-Property at_most(double measured, double limit, std::string why) {
+Property at_most(double measured, double limit, std::string why, std::string broken) {
+  if (!(measured <= limit) && !broken.empty()) why = std::move(broken);
   return {.measured = measured,
           .limit = limit,
           .verdict = measured <= limit ? Verdict::pass : Verdict::fail,

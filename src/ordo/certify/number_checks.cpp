@@ -107,7 +107,8 @@ Property finite_beyond_length(Lab& lab) {
   return at_most(
       stale_after(lab, far), kSame,
       fmt::format("finite at {} positions ({} are what it is built for); shorter rows after it are as before",
-                  end + past, end));
+                  end + past, end),
+      fmt::format("after a row of {} positions a shorter one is not as it was before", end + past));
 }
 
 Property low_precision_error(Lab& lab) {

@@ -40,7 +40,8 @@ Property permutation_equivariance(Lab& lab) {
         measured);
   if (lab.windowed()) return not_applicable("the window of attention breaks it by itself", measured);
   if (!lab.encodes())
-    return at_most(measured, kReordered, "without an encoding P f(X) = f(P X): order is not seen at all");
+    return at_most(measured, kReordered, "without an encoding P f(X) = f(P X): order is not seen at all",
+                   "without an encoding P f(X) must be f(P X), but is not: something else sees order");
   Property broken =
       more_than(measured, kTold, "P f(X) is not f(P X): the encoding breaks the symmetry, as it must to tell order");
   broken.expected = false;
@@ -80,8 +81,9 @@ Property shift_invariance(Lab& lab) {
   const double measured = std::max(difference(lab.hidden(there), expected), difference(lab.hidden(gathered), expected));
   if (!lab.traits().relative)
     return not_applicable("the encoding does not claim it: positions count, not distances alone", measured);
-  return at_most(measured, kReordered,
-                 fmt::format("moved by {} positions, as a slice of tables and gathered one by one", shift));
+  return at_most(
+      measured, kReordered, fmt::format("moved by {} positions, as a slice of tables and gathered one by one", shift),
+      fmt::format("the encoding claims that distances alone count, but {} positions more change the outputs", shift));
 }
 
 Property causality(Lab& lab) {
@@ -93,7 +95,8 @@ Property causality(Lab& lab) {
   changed.ids = at::cat({rows.ids.slice(1, 0, from), lab.ids(2, n - from, 77)}, 1);
   const Tensor before = lab.hidden(rows), after = lab.hidden(changed);
   const double measured = difference(after.slice(1, 0, from), before.slice(1, 0, from));
-  return at_most(measured, kSame, fmt::format("tokens from {} on were changed: nothing earlier moves", from));
+  return at_most(measured, kSame, fmt::format("tokens from {} on were changed: nothing earlier moves", from),
+                 fmt::format("tokens from {} on were changed, and earlier ones moved: something looks ahead", from));
 }
 
 }  // namespace ordo::certify_checks
