@@ -147,18 +147,20 @@ TEST_CASE("surgery: a linear scaling by 1 changes nothing, to the bit", "[unit]"
 TEST_CASE("surgery: every scaling takes the trained length from the run and changes the loss", "[unit]") {
   const TrainedSample run = train_sample({});
   const std::vector<std::pair<std::string, Overrides>> scalings{
-      {"linear", {"factor=4"}},
-      {"ntk", {"factor=4"}},
-      {"dynamic", {"factor=4"}},
-      {"yarn", {"factor=4"}},
-      {"llama3", {"factor=4"}},
-      {"longrope", {"short_factor=[1.5, 1.5, 1.5, 1.5]", "long_factor=[4, 4, 4, 4]", "factor=4"}},
+      {"linear", {"scaling.factor=4"}},
+      {"ntk", {"scaling.factor=4"}},
+      {"dynamic", {"scaling.factor=4"}},
+      {"yarn", {"scaling.factor=4"}},
+      {"llama3", {"scaling.factor=4"}},
+      {"longrope",
+       {"scaling.short_factor=[1.5, 1.5, 1.5, 1.5]", "scaling.long_factor=[4, 4, 4, 4]", "scaling.factor=4"}},
+      {"proportional", {"partial_rotary_factor=0.5"}},
   };
   const Tensor plain = operate(run.content, {}).model->position().frequencies(64);
   for (const auto& [kind, settings] : scalings) {
     CAPTURE(kind);
     Overrides overrides{"model.position.scaling.kind=" + kind};
-    for (const auto& setting : settings) overrides.push_back("model.position.scaling." + setting);
+    for (const auto& setting : settings) overrides.push_back("model.position." + setting);
     Operated scaled = operate(run.content, overrides);
     CHECK(report_of(scaled.surgery).find("model.position.0.scaling.kind: none -> " + kind) != std::string::npos);
     // At the trained length dynamic is the unscaled encoding, by its definition.
