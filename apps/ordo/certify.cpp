@@ -76,8 +76,7 @@ int certify_model(const Words& words) {
     print(certificate.text());
   if (trained && overrides.empty()) {
     // Beside the checkpoints, not in one: a checkpoint holds just what its manifest lists.
-    const fs::path written = write_certificate(run_folder(file), certificate);
-    if (!json) print(fmt::format("written to {}\n", written.string()));
+    log::info("written to {}", write_certificate(run_folder(file), certificate).string());
   }
   return certificate.holds() ? kDone : 1;
 }

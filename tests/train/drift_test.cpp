@@ -31,6 +31,7 @@ TEST_CASE("drift: what changed is classed key by key", "[unit]") {
   const std::vector<Change> table{
       {"train.optimizer.lr=1e-3", "train.optimizer.lr", Drift::allowed},
       {"train.steps=50", "train.steps", Drift::allowed},
+      {"train.certify=true", "train.certify", Drift::allowed},
       {"train.log_every=5", "train.log_every", Drift::allowed},
       {"train.precision=bf16", "train.precision", Drift::allowed},
       {"model.dropout=0.2", "model.dropout", Drift::allowed},
