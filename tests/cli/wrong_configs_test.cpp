@@ -62,6 +62,13 @@ const std::vector<Wrong>& wrong_configs() {
       {"position: rope", "position: rpoe", "10:13", {"rpoe", "rope"}},
       {"position: rope", "position: {kind: alibi, theta: 5}", "10:27", {"theta", "alibi"}},
       {"position: rope", "position: {theta: 5}", "10:13", {"kind"}},
+      // times
+      {"position: rope", "position: time_age", "10:13", {"time_age: ", "use time_decay"}},
+      {"position: rope", "position: {kind: calendar, start: 2016-02-30}", "10:37", {"no such moment"}},
+      {"position: rope", "position: {kind: calendar, frequency: 1M}", "10:20", {"give step"}},
+      {"position: rope", "position: {kind: calendar, features: [hour, weekday]}", "10:47", {"day_of_week"}},
+      {"position: rope", "position: {kind: time2vec, span: 0.5}", "10:20", {"below step"}},
+      {"position: rope", "position: {kind: time_decay, unit: 0}", "10:38", {"above 0"}},
       // formulas: the place is the character
       {"position: rope", "position: {kind: expression, bias: \"\"}", "10:39", {"bias: ", "empty"}},
       {"position: rope",
