@@ -50,8 +50,6 @@ int64_t rotary_width(const RotaryFacts& facts) {
 
 namespace {
 
-using at::Tensor;
-
 // Settings that several kinds have.
 void factor_field(Fields& f, double& factor) {
   f("factor", factor, "how many times longer than the original the sequences may be", required(at_least(1.0)));

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ordo/positions/rotary_checks.h"
 
+#include <fmt/core.h>
+
+#include <string>
+
 namespace ordo {
 
 void refuse_across(std::string_view kind, const PositionFacts& facts) {
