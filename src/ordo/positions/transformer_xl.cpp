@@ -26,7 +26,7 @@ bool xl_past_only(const AttentionPass& pass) {
 
 // For few queries against many keys, as when decoding: the queries are carried back through W_R, instead of every
 // distance forward. The same numbers.
-constexpr int64_t kXlFewRows = 8;
+constexpr int64_t kXlFewRows = 2;
 struct XlFewRows final : ScoreBias {
   XlFewRows(ContentBias of_distances, Tensor w, Tensor v_minus_u)
       : distances(std::move(of_distances)), weight(std::move(w)), other(std::move(v_minus_u)) {}
