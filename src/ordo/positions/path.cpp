@@ -40,7 +40,8 @@ PathFactors path_factors(const Tensor& w, const Tensor& b, const Mask& mask, int
   const Tensor solved = at::linalg_solve_triangular(upper, at::diag_embed(strength.squeeze(4)), /*upper=*/true,
                                                     /*left=*/true, /*unitriangular=*/true);
   // A kernel takes gradients of both for themselves: neither may be made of the other.
-  return {repeat_groups(at::alias(w), heads), repeat_groups(solved.flatten(2, 3), heads).view({B, heads, blocks, kBlock, kBlock})};
+  return {repeat_groups(at::alias(w), heads),
+          repeat_groups(solved.flatten(2, 3), heads).view({B, heads, blocks, kBlock, kBlock})};
 }
 
 struct PathBias final : ScoreBias {
