@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ordo/certify/certify.h"
 
+#include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
 #include <array>
 
@@ -35,6 +36,18 @@ constexpr std::array<NamedCheck, 16> kChecks{{
     {"gradients", certify_checks::gradients},
 }};
 
+// The rows are short: more threads would spend their time waiting for each other, above all on a machine that is busy.
+class OneThread {
+ public:
+  OneThread() : before_(at::get_num_threads()) { at::set_num_threads(1); }
+  ~OneThread() { at::set_num_threads(before_); }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  int before_;
+};
+
 // A configured kernel that refuses a kind of call in words computes nothing wrong; all else that is thrown is a
 // failure.
 Property stopped(std::string_view why, bool refused_by_kernel) {
@@ -68,6 +81,7 @@ std::vector<std::string_view> certified_properties() {
 }
 
 Certificate certify(const Subject& subject, at::Device device, const std::function<void(std::string_view)>& watch) {
+  const OneThread quiet;
   Lab lab(subject, device);
   lab.model();  // what cannot be assembled has no certificate: its own error says why
   Certificate certificate{.subject = subject.name(), .scaled = subject.scaled()};
