@@ -3,6 +3,8 @@
 
 #include <ATen/TensorOperators.h>
 
+#include <algorithm>
+
 #include "ordo/nn/precision.h"
 #include "support/models.h"
 #include "support/positions.h"
@@ -50,10 +52,28 @@ bool all_same(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   return same;
 }
 
+// To the bit, but for what the encoding learns: a number that layers share and one layer reads twice is summed layer by
+// layer in a replay, and as it comes in a plain run.
+void check_replay(const Decoder& model, const std::vector<Tensor>& found, const std::vector<Tensor>& plain) {
+  const auto parameters = model.named_parameters();
+  REQUIRE(found.size() == plain.size());
+  const size_t losses = plain.size() - parameters.size();
+  for (size_t i = 0; i < losses; ++i) CHECK(same_bytes(found[i], plain[i]));
+  double largest = 0.0;
+  for (size_t i = losses; i < plain.size(); ++i) largest = std::max(largest, plain[i].abs().max().item<double>());
+  for (size_t i = losses; i < plain.size(); ++i) {
+    const std::string& name = parameters[i - losses].key();
+    INFO(name);
+    if (name.find(".position.") == std::string::npos)
+      CHECK(same_bytes(found[i], plain[i]));
+    else
+      CHECK(close_gradient(found[i], plain[i], 1e-6, 1e-3 * largest));
+  }
+}
+
 }  // namespace
 
-TEST_CASE("recompute: loss and gradients are those of the plain run to the bit, for every encoding and kernel",
-          "[unit]") {
+TEST_CASE("recompute: loss and gradients are those of the plain run, for every encoding and kernel", "[unit]") {
   for (const KindInfo& encoding : positions().kinds()) {
     if (encoding.kind == "time_age") continue;  // for two-sided stacks alone
     int served = 0;
@@ -67,8 +87,8 @@ TEST_CASE("recompute: loss and gradients are those of the plain run to the bit, 
       } catch (const ConfigError&) {
         continue;  // a kernel that refuses the pair, the dropout or this device
       }
-      CHECK(all_same(trained(*model, {true, true, true}), plain));
-      CHECK(all_same(trained(*model, {false, true, false}), plain));
+      check_replay(*model, trained(*model, {true, true, true}), plain);
+      check_replay(*model, trained(*model, {false, true, false}), plain);
       ++served;
     }
     CHECK(served >= 3);

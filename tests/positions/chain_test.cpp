@@ -37,6 +37,16 @@ TEST_CASE("chain: biases of its parts are added, in every form that all of them 
   CHECK(both->inputs().size() == 1);
 }
 
+TEST_CASE("chain: a bias of the offset joins the tables of one that reads content, and alone needs none", "[unit]") {
+  const AttentionPass pass = whole_pass(5);
+  const auto alibi = any_encoding("alibi", small_facts())->scores(pass),
+             content = any_encoding("content_table", small_facts())->scores(pass);
+  const auto form = chained({"alibi", "content_table"})->scores(pass)->by_content().value();
+  CHECK(close(form.queries, content->by_content()->queries, Tolerance::fp32));
+  CHECK(close(form.offsets, alibi->by_offset().value(), Tolerance::fp32));
+  CHECK_FALSE(chained({"alibi", "offset_table"})->scores(pass)->by_content().has_value());
+}
+
 TEST_CASE("chain: a part that adds nothing to scores leaves the other's bias as it is", "[unit]") {
   const AttentionPass pass = whole_pass(4);
   CHECK(chained({"rope", "alibi"})->scores(pass)->by_key().has_value());

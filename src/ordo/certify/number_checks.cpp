@@ -99,7 +99,9 @@ Property finite_beyond_length(Lab& lab) {
     if (stale > kSame) return at_most(stale, kSame, "a longer row before it changes a shorter one");
     return not_applicable(*refusal, stale);
   }
-  if (!lab.traits().unbounded) return failed("the encoding claims an end, but refuses no length");
+  constexpr int64_t kEndless = int64_t{1} << 40;  // a table may be longer than the model it stands in
+  if (!lab.traits().unbounded && !model.position().refuses_length(kEndless))
+    return failed("the encoding claims an end, but refuses no length");
   const Tensor hidden = lab.hidden(far);
   if (!hidden.isfinite().all().item<bool>())
     return at_most(std::numeric_limits<double>::infinity(), kSame,

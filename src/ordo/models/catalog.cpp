@@ -24,7 +24,9 @@ namespace {
 void check_stack_model(const StackConfig& c, bool causal, const std::string& path, int64_t length, Problems& problems) {
   check(c, path, problems);
   if (c.max_length == 0 || c.max_length >= length || !problems.empty()) return;
-  if (const auto refusal = make_position(c.position, position_facts(c, causal))->refuses_length(length))
+  // Whether a scaling needs a trained length of its own is asked when the model is built; here any will do.
+  const PositionFacts facts = position_facts(c, causal, /*trained_length=*/c.max_length);
+  if (const auto refusal = make_position(c.position, facts)->refuses_length(length))
     problems.add(path + ".max_length", "{}.max_length ({}) is smaller than train.length ({}): {}", path, c.max_length,
                  length, *refusal);
 }

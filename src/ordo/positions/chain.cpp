@@ -37,14 +37,17 @@ class BiasSum final : public ScoreBias {
   }
   std::optional<Tensor> by_key() const override { return summed(&ScoreBias::by_key); }
   std::optional<Tensor> by_offset() const override { return summed(&ScoreBias::by_offset); }
+  // A part that depends on the offset alone joins the tables of one that reads content.
   std::optional<ContentForm> by_content() const override {
-    std::optional<ContentForm> sum;
+    ContentForm sum;
     for (const auto& part : parts_) {
-      const auto one = part->by_content();
+      auto one = part->by_content();
+      if (!one)
+        if (auto offsets = part->by_offset()) one = ContentForm{.offsets = std::move(*offsets)};
       if (!one) return std::nullopt;
-      sum = sum ? added(*sum, *one) : *one;
+      sum = added(sum, *one);
     }
-    return sum;
+    return reads_content() ? std::optional(sum) : std::nullopt;
   }
   std::vector<Tensor> inputs() const override { return inputs_of(parts_); }
   bool reads_content() const override {
