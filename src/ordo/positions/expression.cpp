@@ -259,8 +259,10 @@ struct Expression::ByPair final : ScoreBias {
     const Tensor length = !whole_.formula.uses(FormulaOp::length) ? Tensor() : whole_.back_only ? i + 1 : lengths(t);
     return whole_.values({i.to(whole_.type), seen.to(whole_.type), length.defined() ? length.to(whole_.type) : length});
   }
-  // Of the row, or of the document in it that a query belongs to: [1|B, 1, 1|q, 1].
-  Tensor lengths(const Tile& t) const {
+  // Of the row, or of the document in it that a query belongs to: [1|B, 1, 1|q, 1]. Padding alone counts as one token,
+  // so that formulas may divide by it.
+  Tensor lengths(const Tile& t) const { return counted(t).clamp_min(1); }
+  Tensor counted(const Tile& t) const {
     Tensor index = k_.index;
     if (mask_.keys.defined()) index = at::where(mask_.keys, index, -1);
     if (!mask_.q_segment.defined()) return index.amax({1}, /*keepdim=*/true).unsqueeze(1).unsqueeze(1) + 1;

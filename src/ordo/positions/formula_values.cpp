@@ -20,6 +20,7 @@ class FormulaRun {
              int64_t heads)
       : formula_(formula), place_(place), parameters_(parameters), heads_(heads) {
     shape_ = at::infer_size(place.i.sizes(), place.j.sizes());
+    if (place.length.defined()) shape_ = at::infer_size(shape_, place.length.sizes());
     shape_.at(1) = heads;
   }
   at::Tensor whole() const { return value(formula_.nodes.size() - 1).expand(shape_); }
