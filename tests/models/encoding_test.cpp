@@ -12,6 +12,7 @@
 #include "ordo/attention/strips.h"
 #include "ordo/config/config.h"
 #include "support/conformance.h"
+#include "support/devices.h"
 #include "support/positions.h"
 #include "support/tolerance.h"
 
@@ -188,6 +189,28 @@ TEST_CASE("encodings: the cheap forms of a bias say what its tile says, from the
         CHECK(close(without_row_constants(keys->expand_as(whole), seen), without_row_constants(whole, seen),
                     Tolerance::fp32));
     });
+}
+
+TEST_CASE("encodings: outputs and gradients on the GPU are those of the CPU", "[gpu]") {
+  const auto gpu = require_gpu();
+  if (!gpu) return;
+  const Tensor ids = mixed_ids(kConformingLength);
+  for_every_encoding([&](const ConformingCase& c) {
+    const auto here = conforming_model(c), there = conforming_model(c);
+    there->to(*gpu);
+    const auto run = [&](Model& model, at::Device device) {
+      const Tensor out = model.forward({.ids = ids.to(device), .at = consecutive(0, kConformingLength, device)});
+      out.backward(noise(out.sizes(), 4).to(device));
+      return out.detach().cpu();
+    };
+    CHECK(close(run(*there, *gpu), run(*here, at::kCPU), Tolerance{1e-4, 1e-3}));
+    const auto wanted = here->named_parameters();
+    for (const auto& p : there->named_parameters()) {
+      INFO(p.key());
+      REQUIRE(p.value().grad().defined() == wanted[p.key()].grad().defined());
+      if (p.value().grad().defined()) CHECK(close_gradient(p.value().grad().cpu(), wanted[p.key()].grad(), 1e-3, 1e-2));
+    }
+  });
 }
 
 }  // namespace ordo::test
