@@ -64,6 +64,16 @@ TEST_CASE("svg: equal neighbours of a map are one rectangle, and hidden cells no
   CHECK(cells == 3);
 }
 
+TEST_CASE("svg: maps may share what their colours run over, and a zero has no sign", "[unit]") {
+  HeatMap map{.title = "t", .x_label = "x", .y_label = "y", .rows = 1, .columns = 2, .values = {-2.0, -0.0}};
+  CHECK(value_range(map) == std::pair(-2.0, 0.0));
+  CHECK(svg_page("p", {}, {map}).find(">-0") == std::string::npos);
+  map.shades = {{-8.0, 0.0}};
+  const std::string page = svg_page("p", {}, {map});
+  CHECK(page.find(">-8<") != std::string::npos);
+  CHECK(page.find(">-2<") == std::string::npos);
+}
+
 TEST_CASE("svg: text is escaped", "[unit]") {
   const std::string page = svg_page("a < b & \"c\"", {"<script>"}, {});
   CHECK(page.find("a &lt; b &amp; &quot;c&quot;") != std::string::npos);

@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <string_view>
+#include <tuple>
 
 #include "ordo/core/text.h"
 
@@ -71,6 +72,9 @@ std::string tick_text(double value) {
   if (size >= 1e4) return fmt::format("{:g}k", value / 1e3);
   return fmt::format("{:g}", std::abs(value) < 1e-12 ? 0.0 : value);
 }
+
+// -0.213, 1.5e+03; a zero has no sign.
+std::string shade_text(double value) { return fmt::format("{:.3g}", value == 0.0 ? 0.0 : value); }
 
 // Numbers to pixels along one side.
 struct Scale {
@@ -191,14 +195,8 @@ std::string drawn(const LinePlot& plot, double& height) {
 struct Shades {
   double low = 0.0, high = 0.0;
   bool signed_values = false, constant = false;
-  explicit Shades(const std::vector<double>& values) {
-    bool first = true;
-    for (const double v : values) {
-      if (!std::isfinite(v)) continue;
-      low = first ? v : std::min(low, v);
-      high = first ? v : std::max(high, v);
-      first = false;
-    }
+  explicit Shades(const HeatMap& map) {
+    std::tie(low, high) = map.shades.value_or(value_range(map));
     signed_values = low < 0.0 && high > 0.0 && std::min(-low, high) > 0.02 * std::max(-low, high);
     if (signed_values) {
       high = std::max(high, -low);
@@ -241,25 +239,36 @@ std::string cells_of(const HeatMap& map, const Shades& shades) {
 }
 
 std::string drawn(const HeatMap& map, double& height) {
-  const Shades shades(map.values);
+  const Shades shades(map);
   const double right = kPlotLeft + kPlotWidth, bottom = kPlotTop + kPlotHeight;
   std::string out = cells_of(map, shades);
   out += frame({map.x0, map.x1, kPlotLeft, right}, {map.y0, map.y1, kPlotTop, bottom}, map.title, map.x_label,
                map.y_label);
   height = bottom + kBelowPlot + kLegendRow;
   const double y = bottom + kBelowPlot + 2, bar = 200, x = kPlotLeft + 70;
-  if (shades.constant) return out + text_at(x, y + 9, fmt::format("everywhere {:.3g}", shades.low));
+  if (shades.constant) return out + text_at(x, y + 9, "everywhere " + shade_text(shades.low));
   for (int i = 0; i < Shades::kLevels; ++i)
     out += fmt::format(
         "<rect shape-rendering=\"crispEdges\" x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" "
         "height=\"10\" fill=\"{}\"/>\n",
         x + bar * i / Shades::kLevels, y, bar / Shades::kLevels + 0.3, shades.colour(i));
-  out += text_at(x - 6, y + 9, fmt::format("{:.3g}", shades.low), "text-anchor=\"end\"");
-  out += text_at(x + bar + 6, y + 9, fmt::format("{:.3g}  {}", shades.high, map.value_label));
+  out += text_at(x - 6, y + 9, shade_text(shades.low), "text-anchor=\"end\"");
+  out += text_at(x + bar + 6, y + 9, fmt::format("{}  {}", shade_text(shades.high), map.value_label));
   return out;
 }
 
 }  // namespace
+
+std::pair<double, double> value_range(const HeatMap& map) {
+  std::pair<double, double> range{0.0, 0.0};
+  bool first = true;
+  for (const double v : map.values) {
+    if (!std::isfinite(v)) continue;
+    range = first ? std::pair(v, v) : std::pair(std::min(range.first, v), std::max(range.second, v));
+    first = false;
+  }
+  return range;
+}
 
 std::vector<double> axis_ticks(double low, double high, int count) {
   const double raw = (high - low) / std::max(count, 1), power = std::pow(10.0, std::floor(std::log10(raw)));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -28,11 +29,16 @@ struct HeatMap {
   int64_t rows = 0, columns = 0;
   std::vector<double> values;
   double x0 = 0.0, x1 = 1.0, y0 = 0.0, y1 = 1.0;
+  // What colours run over, so that several maps share them; nothing: this map's own values.
+  std::optional<std::pair<double, double>> shades = {};
 };
 using Panel = std::variant<LinePlot, HeatMap>;
 
 // Panels two in a row under a title and lines of text. Every text is escaped.
 std::string svg_page(const std::string& title, const std::vector<std::string>& lines, const std::vector<Panel>& panels);
+
+// The least and the largest of a map's values; 0 and 0 when none is finite.
+std::pair<double, double> value_range(const HeatMap& map);
 
 // Round numbers inside [low, high], about `count` of them: 0, 20, 40, …
 std::vector<double> axis_ticks(double low, double high, int count);
