@@ -79,7 +79,9 @@ TEST_CASE("positions --compare prints one table and draws one picture", "[cli]")
   INFO(outcome.err);
   REQUIRE(outcome.code == 0);
   CHECK(std::count(outcome.out.begin(), outcome.out.end(), '\n') >= 4);
+  CHECK(outcome.out.find("\nwritten: ") != std::string::npos);
   CHECK(fs::exists(scratch / "out" / "compare.svg"));
+  CHECK(SafetensorsFile(scratch / "out" / "compare.safetensors").tensor("rope.decay").size(0) == 128);
   CHECK(parse_json(read_file(scratch / "out" / "compare.json"), "compare.json").at("compared").size() == 3);
 }
 
@@ -103,6 +105,32 @@ train: {steps: 3, batch_size: 4, length: 32}
   CHECK(seen(scratch / "run").at("decay") != fresh.at("decay"));
   const Outcome narrow = run_ordo({"positions", config.string(), "--dim", "64"});
   CHECK(narrow.code == 2);
+}
+
+TEST_CASE("positions names files after a config, and says when it writes over some", "[cli]") {
+  const Scratch scratch;
+  constexpr const char* kConfig = R"(
+task: {kind: language_modeling, tokenizer: byte, data: {generate: {kind: chase, sentences: 50, held_out: 5}}}
+model: {kind: decoder, dim: 32, layers: 2, attention: {heads: 2}, position: [{kind: rope, layers: [1, 0]}, {kind: alibi, layers: [0, 1]}]}
+train: {steps: 3, batch_size: 4, length: 32}
+)";
+  const auto config = scratch.write("a/turns.yaml", kConfig), twin = scratch.write("b/turns.yaml", kConfig);
+  const std::string out = (scratch / "out").string();
+  const auto said = [&](Arguments words) {
+    words.insert(words.begin(), "positions");
+    words.insert(words.end(), {"-o", out});
+    const Outcome outcome = run_ordo(words);
+    INFO(outcome.err);
+    CHECK(outcome.code == 0);
+    return outcome.out;
+  };
+  CHECK(said({config.string()}).find("written: " + out + "/turns.rope.svg") != std::string::npos);
+  CHECK(said({config.string()}).find("written over: " + out + "/turns.rope.svg") != std::string::npos);
+  CHECK(said({config.string(), "--layer", "1"}).find("written: " + out + "/turns.alibi.svg") != std::string::npos);
+  CHECK(said({"rope"}).find("written: " + out + "/rope.svg") != std::string::npos);
+  CHECK(said({"--compare", config.string(), twin.string()}).find(twin.string() + ": rope") != std::string::npos);
+  CHECK(run_ordo({"positions", config.string(), "--layer", "2"}).code == 2);
+  CHECK(run_ordo({"positions", "--compare", "rope", "rope"}).code == 2);
 }
 
 }  // namespace ordo::test

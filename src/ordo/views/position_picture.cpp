@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ordo/core/text.h"
 #include "ordo/views/position_picture.h"
@@ -57,9 +58,15 @@ std::vector<int64_t> chosen(int64_t n) {
   return some;
 }
 
+// The two lengths, in the words of every plot.
+std::string built_text(const PositionView& view) { return fmt::format("built for {}", view.facts.max_length); }
+std::string asked_text(const PositionView& view) {
+  return view.asked == view.facts.max_length ? built_text(view) : fmt::format("at --length {}", view.asked);
+}
+
 void mark_end(LinePlot& plot, const PositionView& view) {
   plot.mark_x = static_cast<double>(view.facts.max_length);
-  plot.mark = fmt::format("built for {}", view.facts.max_length);
+  plot.mark = built_text(view);
 }
 
 LinePlot heads_over_distance(const PositionView& view) {
@@ -93,9 +100,9 @@ LinePlot wavelengths_plot(const PositionView& view, const PositionView* plain) {
                 .y_label = "positions a turn",
                 .series = {},
                 .log_y = true};
-  plot.series.push_back(wavelengths_of(fmt::format("length {}", view.asked), view.at_length, 0));
+  plot.series.push_back(wavelengths_of(asked_text(view), view.at_length, 0));
   if (view.frequencies.defined() && !same_frequencies(view.frequencies, view.at_length))
-    plot.series.push_back(wavelengths_of(fmt::format("length {}", view.facts.max_length), view.frequencies, 1));
+    plot.series.push_back(wavelengths_of(built_text(view), view.frequencies, 1));
   if (plain != nullptr && plain->frequencies.defined() && !same_frequencies(plain->frequencies, view.at_length))
     plot.series.push_back(wavelengths_of("default settings", plain->frequencies, 2));
   return plot;
@@ -113,22 +120,33 @@ LinePlot decay_plot(const std::vector<NamedView>& views) {
     const auto place = static_cast<int>(plot.series.size());
     plot.series.push_back(line(name, view->distances, view->decay, place == 0 ? 0 : 1 + (place - 1) % 3));
   }
-  mark_end(plot, *views.front().view);
+  const PositionView& first = *views.front().view;
+  if (std::all_of(views.begin(), views.end(),
+                  [&](const NamedView& one) { return one.view->facts.max_length == first.facts.max_length; }))
+    mark_end(plot, first);
   return plot;
 }
 
+HeatMap similarity_map(const PositionView& view, const std::string& title) {
+  HeatMap map = map_of(view.similarity, title, "key position", "query position");
+  map.x1 = map.y1 = static_cast<double>(view.length);  // also of every n-th position
+  return map;
+}
+
+// "Bias of head 1", and of how many positions where the page shows more.
+std::string of_first(const std::string& title, int64_t shown, const PositionView& view) {
+  return shown == view.length ? title : fmt::format("{}, first {} positions", title, shown);
+}
+
 LinePlot moves_plot(const PositionView& view) {
-  LinePlot plot{
-      .title = "Where it moves positions", .x_label = "place in the sequence", .y_label = "position that others read"};
+  LinePlot plot{.title = of_first("Where it moves positions", view.moved.size(1), view),
+                .x_label = "place in the sequence",
+                .y_label = "position that others read"};
   const Tensor places = at::arange(view.moved.size(1), at::kDouble);
   plot.series.push_back(line("evaluation", places, view.moved[0]));
   for (int64_t row = 0; row < view.moved_training.size(0); ++row)
     plot.series.push_back(line(fmt::format("training, draw {}", row + 1), places, view.moved_training[row], 1));
   return plot;
-}
-
-HeatMap similarity_map(const PositionView& view, const std::string& title) {
-  return map_of(view.similarity, title, "key position", "query position");
 }
 
 // Hidden pairs of a causal stack are left blank.
@@ -137,9 +155,27 @@ Tensor seen_pairs(const Tensor& matrix, const PositionView& view) {
   return matrix.masked_fill(at::ones(matrix.sizes(), at::kBool).triu(1), std::nan(""));
 }
 
-std::string heading(const PositionView& view) {
-  return fmt::format("acts on {}; {} heads of {}, {}; positions 0 to {}", view.traits.places.text(), view.facts.heads,
-                     view.facts.head_dim, view.facts.causal ? "causal" : "two-sided", view.length - 1);
+std::string heads_text(const PositionView& view) {
+  return fmt::format("{} heads of {}, {}; positions 0 to {}", view.facts.heads, view.facts.head_dim,
+                     view.facts.causal ? "causal" : "two-sided", view.length - 1);
+}
+
+// Maps of one unit share their colours, unless that would leave one of them without any: then each says that it has
+// its own.
+void share_shades(std::vector<HeatMap>& maps) {
+  constexpr double kFaintest = 0.05;  // of the common span
+  std::pair<double, double> all{0.0, 0.0};
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& map : maps) {
+    const auto [low, high] = value_range(map);
+    all = {std::min(all.first, low), std::max(all.second, high)};
+    if (high > low) least = std::min(least, high - low);
+  }
+  const bool shared = least >= kFaintest * (all.second - all.first);
+  for (auto& map : maps) {
+    if (shared) map.shades = all;
+    map.value_label = shared ? "in all maps" : "in this map only";
+  }
 }
 
 }  // namespace
@@ -156,8 +192,8 @@ std::string position_picture(const PositionView& view, const PositionView* plain
   }
   if (view.bias_by_distance.defined()) panels.emplace_back(heads_over_distance(view));
   if (view.bias.defined())
-    panels.emplace_back(map_of(seen_pairs(view.bias[0], view), "Bias of head 1", "key position", "query position",
-                               "added to the score"));
+    panels.emplace_back(map_of(seen_pairs(view.bias[0], view), of_first("Bias of head 1", view.bias.size(1), view),
+                               "key position", "query position", "added to the score"));
   std::vector<NamedView> decays{{"these settings", &view}};
   if (plain != nullptr) decays.push_back({"default settings", plain});
   const Places& places = view.traits.places;
@@ -165,23 +201,36 @@ std::string position_picture(const PositionView& view, const PositionView* plain
     panels.emplace_back(decay_plot(decays));
     panels.emplace_back(similarity_map(view, "Score between equal tokens, less that at distance 0"));
   }
-  std::vector<std::string> lines{view.summary, heading(view)};
-  if (!view.refused.empty()) lines.push_back(fmt::format("of {} positions asked for: {}", view.asked, view.refused));
-  return svg_page(view.name, lines, panels);
+  std::vector<std::string> lines;
+  for (const auto& line : {view.summary, view.origin, view.layer_note, view.silence()})
+    if (!line.empty()) lines.push_back(line);
+  lines.push_back(fmt::format("acts on {}; {}{}", view.traits.places.text(), heads_text(view),
+                              view.untrained() ? "; fresh weights" : ""));
+  if (!view.refused.empty())
+    lines.push_back(fmt::format("ends at {} positions ({} asked for)", view.length, view.asked));
+  return svg_page(view.title, lines, panels);
 }
 
 std::string comparison_picture(const std::vector<PositionView>& views) {
   std::vector<NamedView> all;
-  std::vector<Panel> panels;
-  std::vector<std::string> names;
+  std::vector<HeatMap> maps;
+  std::vector<std::string> names, lines;
+  const bool alike = std::all_of(views.begin(), views.end(), [&](const PositionView& view) {
+    return heads_text(view) == heads_text(views.front());
+  });
+  if (alike) lines.push_back(heads_text(views.front()));
   for (const auto& view : views) {
     all.push_back({view.name, &view});
     names.push_back(view.name);
+    maps.push_back(similarity_map(view, view.name + ": score, less that at distance 0"));
+    std::vector<std::string> notes = view.notes();
+    if (!alike) notes.push_back(heads_text(view));
+    if (view.set || !notes.empty()) lines.push_back(view.full_name() + (notes.empty() ? "" : ": ") + join(notes, "; "));
   }
-  panels.emplace_back(decay_plot(all));
-  for (const auto& view : views)
-    panels.emplace_back(similarity_map(view, view.name + ": score, less that at distance 0"));
-  return svg_page(join(names, ", "), {heading(views.front()).substr(heading(views.front()).find(';') + 2)}, panels);
+  share_shades(maps);
+  std::vector<Panel> panels{decay_plot(all)};
+  for (auto& map : maps) panels.emplace_back(std::move(map));
+  return svg_page(join(names, ", "), lines, panels);
 }
 
 }  // namespace ordo

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -28,11 +29,12 @@ std::string parameters_text(const PositionView& view) {
   std::vector<std::string> parts;
   for (const auto& [name, tensor] : view.parameters)
     parts.push_back(fmt::format("{} [{}]", name, fmt::join(tensor.sizes(), ", ")));
-  return parts.empty() ? "none" : fmt::format("{}: {}", parameter_count(view), join(parts, ", "));
+  if (parts.empty()) return "none";
+  return fmt::format("{}: {}{}", parameter_count(view), join(parts, ", "), view.untrained() ? "; fresh weights" : "");
 }
 
 std::string beyond_text(const PositionView& view) {
-  if (!view.refused.empty()) return fmt::format("ends at {}: {}", view.length, view.refused);
+  if (!view.refused.empty()) return fmt::format("ends at {} positions", view.length);
   return view.traits.unbounded ? "defined at any length" : fmt::format("defined up to what was asked ({})", view.asked);
 }
 
@@ -70,8 +72,11 @@ Json numbers(const Tensor& t) {
 }  // namespace
 
 std::string position_text(const PositionView& view) {
-  std::string text = fmt::format("{}: {}\n\n", view.name, view.summary);
+  std::string text = view.title + (view.summary.empty() ? "" : ": " + view.summary) + "\n";
+  if (!view.layer_note.empty()) text += view.layer_note + "\n";
+  text += "\n";
   Table facts({});
+  if (!view.origin.empty()) facts.row({"of", view.origin});
   facts.row({"acts on", view.traits.places.text()});
   facts.row({"relative", view.traits.relative ? "yes: a common shift of all positions changes nothing" : "no"});
   facts.row({"length", beyond_text(view)});
@@ -84,6 +89,7 @@ std::string position_text(const PositionView& view) {
                                   view.facts.heads, view.facts.head_dim, view.facts.kv_heads,
                                   view.facts.causal ? "causal" : "two-sided", view.facts.max_length)});
   text += facts.text() + "\nscore between equal tokens, less that at distance 0 (mean of the heads)\n";
+  if (const std::string why = view.silence(); !why.empty()) text += why + "\n";
   std::vector<std::string> header{"distance"}, row{"score"};
   for (const int64_t d : told_distances(view.length)) {
     header.push_back(std::to_string(d));
@@ -96,7 +102,9 @@ std::string position_text(const PositionView& view) {
 
 std::string comparison_text(const std::vector<PositionView>& views) {
   std::vector<std::string> header{"kind", "acts on", "relative", "serves", "parameters", "wavelengths"};
-  const auto distances = told_distances(views.front().asked);
+  int64_t longest = 0;
+  for (const auto& view : views) longest = std::max(longest, view.asked);
+  const auto distances = told_distances(longest);
   for (const int64_t d : distances) header.push_back("at " + std::to_string(d));
   Table table(header);
   for (const auto& view : views) {
@@ -104,13 +112,18 @@ std::string comparison_text(const std::vector<PositionView>& views) {
                                  view.traits.places.text(),
                                  view.traits.relative ? "yes" : "no",
                                  view.traits.unbounded ? "any length" : fmt::format("up to {}", view.length),
-                                 std::to_string(parameter_count(view)),
+                                 fmt::format("{}{}", parameter_count(view), view.untrained() ? " (fresh)" : ""),
                                  wavelengths_text(view)};
     for (const int64_t d : distances) row.push_back(number(view.decay_at(d)));
     table.row(row);
   }
-  return table.text() +
-         "\n\"at d\": score between equal tokens at distance d, less that at distance 0 (mean of the heads)\n";
+  std::string text =
+      table.text() +
+      "\n\"at d\": score between equal tokens at distance d, less that at distance 0 (mean of the heads)\n";
+  for (const auto& view : views)
+    if (const auto notes = view.notes(); view.set || !notes.empty())
+      text += fmt::format("{}{}{}\n", view.full_name(), notes.empty() ? "" : ": ", join(notes, "; "));
+  return text;
 }
 
 Json position_json(const PositionView& view) {
@@ -120,8 +133,12 @@ Json position_json(const PositionView& view) {
         {{"name", name}, {"shape", std::vector<int64_t>(tensor.sizes().begin(), tensor.sizes().end())}});
   const auto& p = view.traits.places;
   const auto& f = view.facts;
-  Json document{{"kind", view.name},
+  Json document{{"name", view.name},
+                {"kind", view.kinds},
+                {"title", view.title},
                 {"summary", view.summary},
+                {"of", view.origin.empty() ? Json(nullptr) : Json(view.origin)},
+                {"fresh_weights", view.untrained()},
                 {"places",
                  {{"positions", p.positions},
                   {"input", p.input},
@@ -140,6 +157,7 @@ Json position_json(const PositionView& view) {
                   {"max_length", f.max_length},
                   {"causal", f.causal}}},
                 {"layer", view.layer},
+                {"layer_note", view.layer_note.empty() ? Json(nullptr) : Json(view.layer_note)},
                 {"asked", view.asked},
                 {"length", view.length},
                 {"refused", view.refused.empty() ? Json(nullptr) : Json(view.refused)},
@@ -171,6 +189,7 @@ NamedTensors position_tensors(const PositionView& view) {
   add("values_by_offset", view.values_by_offset);
   add("decay", view.decay);
   add("similarity", view.similarity);
+  add("similarity_positions", view.similar);
   add("moved", view.moved);
   add("moved_in_training", view.moved_training);
   for (const auto& [name, tensor] : view.parameters)

@@ -12,6 +12,7 @@
 #include <ATen/ops/outer.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -46,60 +47,75 @@ ViewTokens equal_tokens(const PositionFacts& f, int64_t L, uint64_t seed) {
           one.expand({1, f.kv_heads, L, f.head_dim})};
 }
 
-// Runs one layer's encoding over tokens at given places.
+// [L, D]: what a zero input becomes.
+Tensor input_rows(PositionEncoding& encoding, const PositionFacts& facts, const Positions& at) {
+  return encoding.input(at::zeros({1, at.length(), facts.dim}, at::kFloat), at).squeeze(0).detach();
+}
+
+// One layer's encoding over tokens at given places.
 class Looker {
  public:
-  Looker(const PositionSubject& subject, int64_t layer)
-      : e_(*subject.encoding), f_(subject.facts), scale_(subject.scale()), layer_(layer), places_(e_.traits().places) {}
+  Looker(const PositionSubject& subject, int64_t layer, ViewTokens tokens, const Positions& at)
+      : e_(*subject.encoding),
+        f_(subject.facts),
+        scale_(subject.scale()),
+        layer_(layer),
+        acts_(!acting_in(subject.parts, layer).empty()),
+        t_(std::move(tokens)),
+        at_(at) {
+    k_ = t_.k.contiguous();
+    if (acts_) k_ = e_.key(k_, at, layer).detach();
+    k_ = repeat_groups(k_, f_.heads);
+    const AttentionPass pass = this->pass();
+    if (acts_) bias_ = e_.scores(pass);
+    if (e_.traits().places.input) rows_ = input_rows(e_, f_, at);
+  }
 
   // The bias [H, q1-q0, L] of queries [q0, q1) and all keys; undefined: it has none.
-  Tensor bias(const ViewTokens& t, const Positions& at, int64_t q0, int64_t q1) const {
-    const Turned turned = turn(t, at, q0, q1);
-    const auto found = e_.scores(pass(t, at));
-    if (!found) return {};
-    const Tensor tile = found->tile({q0, q1, 0, at.length()}, turned.q, turned.k);
-    return tile.detach().expand({1, f_.heads, q1 - q0, at.length()}).squeeze(0).to(at::kFloat);
-  }
+  Tensor bias(int64_t q0, int64_t q1) const { return bias_ ? bias_of(query(q0, q1), q0, q1) : Tensor(); }
   // Scores [q1-q0, L], the mean of the heads: content, input rows and bias.
-  Tensor scores(const ViewTokens& t, const Positions& at, int64_t q0, int64_t q1) const {
-    const Turned turned = turn(t, at, q0, q1);
-    Tensor sum = (at::matmul(turned.q, turned.k.transpose(-1, -2)) * scale_).mean(1).squeeze(0);
-    if (const Tensor added = bias(t, at, q0, q1); added.defined()) sum = sum + added.mean(0);
-    if (!places_.input) return sum;
-    const Tensor rows = table(at);  // heads take equal shares of its channels
-    const double share = scale_ / static_cast<double>(f_.heads);
-    return sum + at::matmul(rows.slice(0, q0, q1), rows.transpose(0, 1)) * share;
+  Tensor scores(int64_t q0, int64_t q1) const {
+    const Tensor q = query(q0, q1);
+    Tensor sum = (at::matmul(q, k_.transpose(-1, -2)) * scale_).mean(1).squeeze(0);
+    if (bias_) sum = sum + bias_of(q, q0, q1).mean(0);
+    if (!rows_.defined()) return sum;
+    const double share = scale_ / static_cast<double>(f_.heads);  // heads take equal shares of the rows' channels
+    return sum + at::matmul(rows_.slice(0, q0, q1), rows_.transpose(0, 1)) * share;
   }
-  Tensor table(const Positions& at) const {  // [L, D]
-    return e_.input(at::zeros({1, at.length(), f_.dim}, at::kFloat), at).squeeze(0).detach();
-  }
-  std::optional<Tensor> values(const ViewTokens& t, const Positions& at) const {
-    const auto term = e_.values(pass(t, at));
+  std::optional<Tensor> values() const {
+    const auto term = acts_ ? e_.values(pass()) : nullptr;
     return term ? term->by_offset() : std::nullopt;
   }
 
  private:
-  struct Turned {
-    Tensor q, k;  // [1, H, ·, E]
-  };
-  Turned turn(const ViewTokens& t, const Positions& at, int64_t q0, int64_t q1) const {
-    return {e_.query(t.q.slice(2, q0, q1).contiguous(), at.slice(q0, q1), layer_).detach(),
-            repeat_groups(e_.key(t.k.contiguous(), at, layer_).detach(), f_.heads)};
+  Tensor query(int64_t q0, int64_t q1) const {  // [1, H, q1-q0, E]
+    const Tensor q = t_.q.slice(2, q0, q1).contiguous();
+    return acts_ ? e_.query(q, at_.slice(q0, q1), layer_).detach() : q;
   }
-  AttentionPass pass(const ViewTokens& t, const Positions& at) const {
+  Tensor bias_of(const Tensor& q, int64_t q0, int64_t q1) const {
+    const int64_t L = at_.length();
+    return bias_->tile({q0, q1, 0, L}, q, k_).detach().expand({1, f_.heads, q1 - q0, L}).squeeze(0).to(at::kFloat);
+  }
+  AttentionPass pass() const {
+    const Tensor x = t_.x.contiguous();
     return {.layer = layer_,
-            .q = at,
-            .k = at,
+            .q = at_,
+            .k = at_,
             .scale = scale_,
-            .x = t.x.contiguous(),
-            .kept = e_.keeps() > 0 ? e_.keep(t.x.contiguous(), at, layer_) : Tensor(),
+            .x = x,
+            .kept = acts_ && e_.keeps() > 0 ? e_.keep(x, at_, layer_) : Tensor(),
             .mask = {.causal = f_.causal}};
   }
   PositionEncoding& e_;
   const PositionFacts& f_;
   double scale_;
   int64_t layer_;
-  Places places_;
+  bool acts_;  // anything at all, in this layer
+  ViewTokens t_;
+  Positions at_;
+  Tensor k_;  // [1, H, L, E], as they are used
+  std::shared_ptr<const ScoreBias> bias_;
+  Tensor rows_;  // [L, D]
 };
 
 // 0, 1, 2 … on plain positions, or on the last of several axes.
@@ -111,17 +127,14 @@ Positions places_of(int64_t length, int64_t axes) {
   return at;
 }
 
-int64_t first_layer(const PositionSubject& subject) {
-  int64_t layer = 0;
-  while (layer + 1 < subject.facts.layers && !subject.encoding->acts_in(layer)) ++layer;
-  return layer;
-}
-
-void look_at_frequencies(PositionEncoding& encoding, PositionView& view) {
-  view.frequencies = encoding.frequencies(view.facts.max_length);
-  view.at_length = encoding.frequencies(view.asked);
-  if (view.at_length.defined())
-    view.angles = at::outer(at::arange(view.length, at::kDouble), view.at_length.to(at::kDouble));
+void look_at_frequencies(const std::vector<PositionPart>& acting, PositionView& view) {
+  for (const auto& part : acting) {
+    if (view.at_length.defined()) return;  // of the first that has some
+    view.frequencies = part.encoding->frequencies(view.facts.max_length);
+    view.at_length = part.encoding->frequencies(view.asked);
+    if (view.at_length.defined())
+      view.angles = at::outer(at::arange(view.length, at::kDouble), view.at_length.to(at::kDouble));
+  }
 }
 
 void look_at_moves(PositionEncoding& encoding, const Positions& at, uint64_t seed, PositionView& view) {
@@ -151,8 +164,32 @@ Tensor from_zero(const Tensor& scores, const Tensor& zero) {
   return rest.masked_fill(rest.abs() <= 1e-6 * zero.abs(), 0.0);
 }
 
+void look_at_similarity(const Looker& equal, const ViewOptions& options, PositionView& view) {
+  const int64_t L = view.length, step = (L + options.matrix - 1) / options.matrix;
+  view.similar = at::arange(0, L, step, at::kLong);
+  Tensor pairs;
+  if (step == 1) {
+    pairs = equal.scores(0, L);
+  } else {
+    std::vector<Tensor> rows;
+    for (int64_t q = 0; q < L; q += step) rows.push_back(equal.scores(q, q + 1).slice(1, 0, L, step));
+    pairs = at::cat(rows, 0);
+  }
+  view.similarity = from_zero(pairs, pairs.diagonal().mean());
+  if (view.facts.causal) {
+    const Tensor hidden = at::ones(pairs.sizes(), at::kBool).triu(1);
+    view.similarity = view.similarity.masked_fill(hidden, std::numeric_limits<double>::quiet_NaN());
+  }
+}
+
+void look_at_bias(const Looker& noise, PositionView& view) {
+  const Tensor last = noise.bias(view.length - 1, view.length);
+  if (!last.defined()) return;
+  const Tensor first = view.facts.causal ? Tensor() : noise.bias(0, 1).select(1, 0);
+  view.bias_by_distance = along_distances(view.facts, last.select(1, 0), first);
+}
+
 void look_at_pairs(const PositionSubject& subject, const ViewOptions& options, PositionView& view) {
-  const Looker looker(subject, view.layer);
   const int64_t L = view.length, M = std::min(L, options.matrix);
   const PositionFacts& f = subject.facts;
   const auto placed = [&](int64_t length) {
@@ -160,29 +197,70 @@ void look_at_pairs(const PositionSubject& subject, const ViewOptions& options, P
     return view.traits.places.positions ? subject.encoding->place(at, 1, {}) : at;
   };
   const Positions all = placed(L), few = placed(M);
-  if (view.traits.places.input) view.table = looker.table(all);
+  if (view.traits.places.input) view.table = input_rows(*subject.encoding, f, all);
   view.distances = at::arange(f.causal ? 0 : 1 - L, L, at::kLong);
-  const ViewTokens noise = noise_tokens(f, L, options.seed), equal = equal_tokens(f, L, options.seed);
-  const auto first_of = [M](const ViewTokens& t) {
-    return ViewTokens{t.x.slice(1, 0, M), t.q.slice(2, 0, M), t.k.slice(2, 0, M)};
-  };
-  if (view.traits.places.scores) {
-    view.bias = looker.bias(first_of(noise), few, 0, M);
-    if (const Tensor last = looker.bias(noise, all, L - 1, L); last.defined())
-      view.bias_by_distance =
-          along_distances(f, last.select(1, 0), f.causal ? Tensor() : looker.bias(noise, all, 0, 1).select(1, 0));
+  const ViewTokens noise = noise_tokens(f, L, options.seed);
+  if (view.traits.places.scores || view.traits.places.values) {
+    const Looker first(subject, view.layer, {noise.x.slice(1, 0, M), noise.q.slice(2, 0, M), noise.k.slice(2, 0, M)},
+                       few);
+    if (view.traits.places.scores) view.bias = first.bias(0, M);
+    if (view.traits.places.values)
+      if (const auto added = first.values()) view.values_by_offset = added->detach();
   }
-  if (view.traits.places.values)
-    if (const auto added = looker.values(first_of(noise), few)) view.values_by_offset = added->detach();
-  const Tensor last = looker.scores(equal, all, L - 1, L).select(0, 0);
-  const Tensor first = f.causal ? Tensor() : looker.scores(equal, all, 0, 1).select(0, 0);
+  if (view.traits.places.scores) look_at_bias(Looker(subject, view.layer, noise, all), view);
+  const Looker equal(subject, view.layer, equal_tokens(f, L, options.seed), all);
+  const Tensor last = equal.scores(L - 1, L).select(0, 0);
+  const Tensor first = f.causal ? Tensor() : equal.scores(0, 1).select(0, 0);
   view.decay = from_zero(along_distances(f, last, first), last.select(0, L - 1));
-  const Tensor pairs = looker.scores(first_of(equal), few, 0, M);
-  view.similarity = from_zero(pairs, pairs.diagonal().mean());
-  if (f.causal) {
-    const Tensor hidden = at::ones({M, M}, at::kBool).triu(1);
-    view.similarity = view.similarity.masked_fill(hidden, std::numeric_limits<double>::quiet_NaN());
+  look_at_similarity(equal, options, view);
+}
+
+// Traits of what acts in the layer; how long a sequence may be is asked of all.
+PositionTraits traits_of(const std::vector<PositionPart>& acting, const PositionSubject& subject) {
+  std::vector<Choice<PositionEncoding>> choices;
+  for (const auto& part : acting) choices.push_back(part.choice);
+  PositionTraits traits = make_position(choices, subject.facts)->traits();
+  traits.unbounded = subject.encoding->traits().unbounded;
+  return traits;
+}
+
+NamedTensors parameters_in(const std::vector<PositionPart>& parts, int64_t layer) {
+  NamedTensors all;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (!parts[i].encoding->acts_in(layer)) continue;
+    const std::string above = parts.size() == 1 ? "" : fmt::format("{}.", i);
+    for (const auto& p : parts[i].encoding->named_parameters())
+      if (p.value().defined()) all.emplace_back(above + p.key(), p.value().detach());
   }
+  return all;
+}
+
+int64_t layer_of(const PositionSubject& subject, const ViewOptions& options) {
+  if (!options.layer) return first_acting_layer(subject.parts, subject.facts.layers);
+  require<ConfigError>(
+      *options.layer >= 0 && *options.layer < subject.facts.layers, "--layer {}: {} has the layers 0 to {}",
+      *options.layer, subject.name.empty() ? kinds_text(subject.parts, " + ") : subject.name, subject.facts.layers - 1);
+  return *options.layer;
+}
+
+// What it is called, and what acts in the layer.
+PositionView named_view(const PositionSubject& subject, const ViewOptions& options) {
+  const int64_t layer = layer_of(subject, options);
+  const auto acting = acting_in(subject.parts, layer);
+  const std::string kinds = kinds_text(acting, "+");
+  return {.name = subject.name.empty() ? kinds : subject.name + ": " + kinds,
+          .kinds = kinds,
+          .title = titles_text(acting),
+          .set = titles_text(acting) != kinds_text(acting, " + "),
+          .summary = acting.size() == 1 ? acting[0].summary : "",
+          .origin = subject.origin,
+          .fresh = subject.fresh,
+          .traits = traits_of(acting, subject),
+          .facts = subject.facts,
+          .layer = layer,
+          .layer_note = layer_text(subject.parts, layer, subject.facts.layers, "--layer"),
+          .asked = options.length,
+          .parameters = parameters_in(subject.parts, layer)};
 }
 
 // The longest sequence up to `asked` that it serves.
@@ -199,6 +277,11 @@ int64_t served_length(const PositionEncoding& encoding, int64_t asked, std::stri
 
 double PositionSubject::scale() const {
   return facts.scale > 0.0 ? facts.scale : 1.0 / std::sqrt(static_cast<double>(facts.head_dim));
+}
+
+PositionSubject assembled(const std::vector<Choice<PositionEncoding>>& position, const PositionFacts& facts) {
+  const auto encoding = make_position(position, facts);
+  return {.parts = parts_of(position, encoding), .encoding = encoding, .facts = facts};
 }
 
 void prepare(PositionSubject& subject, uint64_t seed) {
@@ -219,16 +302,9 @@ void prepare(PositionSubject& subject, uint64_t seed) {
 
 PositionView look_at(const PositionSubject& subject, const ViewOptions& options) {
   const at::NoGradGuard no_grad;
-  PositionView view{.name = subject.name,
-                    .summary = subject.summary,
-                    .traits = subject.encoding->traits(),
-                    .facts = subject.facts,
-                    .layer = first_layer(subject),
-                    .asked = options.length};
+  PositionView view = named_view(subject, options);
   view.length = served_length(*subject.encoding, view.asked, view.refused);
-  for (const auto& p : subject.encoding->named_parameters())
-    if (p.value().defined()) view.parameters.emplace_back(p.key(), p.value().detach());
-  look_at_frequencies(*subject.encoding, view);
+  look_at_frequencies(acting_in(subject.parts, view.layer), view);
   constexpr int64_t kMostAxes = 3;
   for (std::optional<ConfigError> wants_axes; view.axes <= kMostAxes; ++view.axes) {
     try {
@@ -243,6 +319,28 @@ PositionView look_at(const PositionSubject& subject, const ViewOptions& options)
     }
   }
   return view;
+}
+
+std::string PositionView::silence() const {
+  const auto nothing = [](const Tensor& t) { return t.numel() > 0 && t.abs().max().item<double>() == 0.0; };
+  if (!fresh || !bias_by_distance.defined() || !nothing(bias_by_distance)) return "";
+  for (const auto& [its_name, tensor] : parameters)
+    if (nothing(tensor))
+      return fmt::format("fresh weights: {} starts at 0, so nothing is added to scores yet", its_name);
+  return "";
+}
+
+std::string PositionView::full_name() const { return name.substr(0, name.size() - kinds.size()) + title; }
+
+std::vector<std::string> PositionView::notes() const {
+  std::vector<std::string> all;
+  if (!origin.empty()) all.push_back(origin);
+  if (!layer_note.empty()) all.push_back(layer_note);
+  if (const std::string why = silence(); !why.empty())
+    all.push_back(why);
+  else if (untrained() && origin.find("fresh weights") == std::string::npos)
+    all.emplace_back("fresh weights");
+  return all;
 }
 
 double PositionView::decay_at(int64_t distance) const {
