@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "options.h"
 #include "ordo/certify/explain.h"
@@ -22,8 +23,9 @@ bool has_weights(const std::string& path) {
 }
 
 Certificate certificate_of(const Subject& subject, c10::Device device) {
-  Certificate made =
-      certify(subject, device, [](std::string_view name) { log::progress(fmt::format("certify: {}", name)); });
+  Certificate made = certify(subject, device, [](std::string_view name) {
+    if (log::on_terminal()) log::progress(fmt::format("certify: {}", name));  // elsewhere it would be a stray line
+  });
   log::progress("");
   return made;
 }
@@ -41,14 +43,18 @@ Certificate of_run(const std::string& run, const Words& overrides) {
                         trained.device);
 }
 
-int show_example(const RunConfig& config, bool json) {
+int show_example(const RunConfig& config, const std::string& run, std::optional<int64_t> layer, bool json) {
   open_device_quietly(config.device);
   const ModelFacts facts{.vocab_size = 2, .max_length = config.train.length};
-  const WorkedExample example = worked_example(config.model, facts);
-  if (json)
+  const WorkedExample example = worked_example(config.model, facts, layer);
+  if (json) {
     print_json(as_json(example));
-  else
-    print(worked_text(example));
+    return kDone;
+  }
+  if (!run.empty())
+    print(fmt::format("This uses a fresh encoding of the kind that {} has, {} numbers wide, not the run's weights.\n\n",
+                      run, example.head_dim));
+  print(worked_text(example));
   return kDone;
 }
 
@@ -58,16 +64,22 @@ int certify_model(const Words& words) {
   Options options("certify", "Prove properties of the assembled model: order, cache, padding, kernels, gradients, …");
   std::string file;
   Words overrides;
+  int64_t layer = 0;
   bool explain = false, json = false;
   options.positional("CONFIG|RUN", file, "a config file, a run folder or a checkpoint");
   options.flag("--explain", explain,
                "show instead, number by number, how attention sees 'cat chases mouse' and 'mouse chases cat'");
+  options.integer("--layer", layer, "with --explain: the layer to show, from 0 (the first in which something acts)", 0,
+                  1 << 16);
   options.flag("--json", json, "one JSON document");
   options.overrides(overrides);
   if (!options.parse(words)) return kDone;
 
-  if (explain) return show_example(load_subject(file, overrides).config, json);
-  const bool trained = has_weights(file);
+  const bool trained = has_weights(file), one_layer = options.given("--layer");
+  require<ConfigError>(explain || !one_layer, "--layer goes with --explain");
+  if (explain)
+    return show_example(load_subject(file, overrides).config, trained ? file : "",
+                        one_layer ? std::optional(layer) : std::nullopt, json);
   const Certificate certificate =
       trained ? of_run(file, overrides) : of_config(file, load_subject(file, overrides).config);
   if (json)

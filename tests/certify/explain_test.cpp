@@ -216,4 +216,29 @@ TEST_CASE("worked example: an encoding made for other widths is shown at the mod
   CHECK(example.encoded.difference > 0.01);
 }
 
+TEST_CASE("worked example: only what acts in the layer that is shown is named, with its settings", "[unit]") {
+  StackConfig stack;
+  load_config_text(
+      "dim: 32\nlayers: 2\nmax_length: 16\nattention: {heads: 4}\n"
+      "position: [{kind: rope, theta: 100, layers: [1, 0]}, {kind: alibi, layers: [0, 1]}]\n",
+      walk_of(stack), {});
+  const PositionFacts facts = position_facts(stack, /*causal=*/true);
+  const auto text = [&](std::optional<int64_t> layer) {
+    return worked_text(worked_example(stack.position, facts, layer));
+  };
+  CHECK_THAT(text({}), Catch::Matchers::Contains("2. With rope, theta 100, as this causal model sees") &&
+                           Catch::Matchers::Contains("layer 0 of 2: rope (alibi acts in other layers; --layer)") &&
+                           !Catch::Matchers::Contains("added by the encoding"));
+  CHECK_THAT(text(1),
+             Catch::Matchers::Contains("2. With alibi, as") && Catch::Matchers::Contains("added by the encoding"));
+  CHECK(as_json(worked_example(stack.position, facts, 1)).at("encoding") == "alibi");
+  CHECK_THROWS_AS(text(2), ConfigError);
+}
+
+TEST_CASE("worked example: the table of widths stands after both parts", "[unit]") {
+  const std::string text = worked_text(example_of("rope", /*causal=*/true));
+  CHECK(text.find("Why 1/√d") > text.find("2. With rope"));
+  CHECK(text.find("Why 1/√d") != std::string::npos);
+}
+
 }  // namespace ordo::test

@@ -13,7 +13,7 @@
 #include <limits>
 
 #include "ordo/certify/subject.h"
-#include "ordo/core/text.h"
+#include "ordo/positions/parts.h"
 
 namespace ordo {
 
@@ -35,13 +35,17 @@ constexpr int64_t kWords = 3, kNumbers = 4;
 // An encoding as the model has it, for the words' vectors.
 class OneHead {
  public:
-  OneHead(const std::vector<Choice<PositionEncoding>>& position, const PositionFacts& facts) : facts_(facts) {
+  OneHead(const std::vector<Choice<PositionEncoding>>& position, const PositionFacts& facts,
+          std::optional<int64_t> layer)
+      : facts_(facts) {
     position_ = make_position(position, facts);
+    parts_ = parts_of(position, position_);
+    layer_ = layer.value_or(first_acting_layer(parts_, facts.layers));
+    acts_ = !acting_in(parts_, layer_).empty();
     initialise(*position_, /*seed=*/1, InitConfig{.std = 0.5}, facts.layers);
     stir_zeros(*position_);
     position_->to(at::kDouble);
     position_->eval();
-    while (layer_ + 1 < facts.layers && !position_->acts_in(layer_)) ++layer_;
     const auto same = [&](int64_t heads) {
       auto linear = std::make_shared<Linear>(facts.dim, heads * facts.head_dim, Linear::Options{.bias = false});
       const at::NoGradGuard no_grad;
@@ -51,9 +55,11 @@ class OneHead {
     };
     q_ = same(facts.heads);
     k_ = same(facts.kv_heads);
-    position_->attach(layer_, *q_, *k_);
+    if (acts_) position_->attach(layer_, *q_, *k_);
   }
   const PositionFacts& facts() const { return facts_; }
+  const std::vector<PositionPart>& parts() const { return parts_; }
+  int64_t layer() const { return layer_; }
 
   WorkedOrder work(const std::vector<size_t>& words, bool causal) const {
     const at::NoGradGuard no_grad;
@@ -61,20 +67,21 @@ class OneHead {
     const Positions at = position_->place(consecutive(0, kWords, at::kCPU), 1, {});
     const Tensor x = position_->input(embedded(words), at);
     const double scale = 1.0 / std::sqrt(static_cast<double>(facts_.head_dim));
-    const Tensor q = position_->query(heads_of(x, facts_.heads), at, layer_);
-    const Tensor keys = heads_of(x, facts_.kv_heads);
-    const Tensor k = repeat_groups(position_->key(keys, at, layer_), facts_.heads);
-    const Tensor v = repeat_groups(position_->value(keys, at, layer_), facts_.heads);
-    const AttentionPass pass{layer_, at, at, scale, x, position_->keep(x, at, layer_), mask};
+    const Tensor queries = heads_of(x, facts_.heads), keys = heads_of(x, facts_.kv_heads);
+    const Tensor q = acts_ ? position_->query(queries, at, layer_) : queries;
+    const Tensor k = repeat_groups(acts_ ? position_->key(keys, at, layer_) : keys, facts_.heads);
+    const Tensor v = repeat_groups(acts_ ? position_->value(keys, at, layer_) : keys, facts_.heads);
+    const Tensor kept = acts_ ? position_->keep(x, at, layer_) : Tensor();
+    const AttentionPass pass{layer_, at, at, scale, x, kept, mask};
     const Tile all{0, kWords, 0, kWords};
     const Tensor scores = at::matmul(q, k.transpose(-1, -2));
-    const auto bias = position_->scores(pass);
+    const auto bias = acts_ ? position_->scores(pass) : nullptr;
     const Tensor added = (bias ? bias->tile(all, q, k) : at::zeros({1}, at::kDouble)).expand_as(scores);
     const Tensor hidden = mask.tile(all, at::kCPU).logical_not();
     const Tensor weights =
         at::softmax((scores * scale + added).masked_fill(hidden, -std::numeric_limits<double>::infinity()), -1);
     Tensor outputs = at::matmul(weights, v);
-    if (const auto term = position_->values(pass)) outputs = outputs + term->tile(all, weights);
+    if (const auto term = acts_ ? position_->values(pass) : nullptr) outputs = outputs + term->tile(all, weights);
     return {.words = words,
             .inputs = rows(x.slice(2, 0, facts_.head_dim)),
             .queries = rows(q),
@@ -116,8 +123,10 @@ class OneHead {
 
   PositionFacts facts_;
   std::shared_ptr<PositionEncoding> position_;
+  std::vector<PositionPart> parts_;
   std::shared_ptr<Linear> q_, k_;
   int64_t layer_ = 0;
+  bool acts_ = true;  // anything at all, in this layer
 };
 
 double farthest(const std::vector<double>& a, const std::vector<double>& b) {
@@ -160,32 +169,34 @@ WorkedWidth at_width(int64_t width) {
   return made;
 }
 
-OneHead smallest_head(const std::vector<Choice<PositionEncoding>>& position, const PositionFacts& facts) {
+OneHead smallest_head(const std::vector<Choice<PositionEncoding>>& position, const PositionFacts& facts,
+                      std::optional<int64_t> layer) {
+  require<ConfigError>(!layer || (*layer >= 0 && *layer < facts.layers), "--layer {}: the model has the layers 0 to {}",
+                       layer.value_or(0), facts.layers - 1);
   PositionFacts one = facts;
   one.dim = one.head_dim = kNumbers;
   one.heads = one.kv_heads = 1;
   one.scale = 0.0;
   try {
-    return {position, one};
+    return {position, one, layer};
   } catch (const Error&) {  // made for other widths (sections of channels, factors of each pair …)
     PositionFacts own = facts;
     own.dim = own.heads * own.head_dim;
     own.scale = 0.0;
-    return {position, own};
+    return {position, own, layer};
   }
-}
-
-std::string kinds_of_list(const std::vector<Choice<PositionEncoding>>& position) {
-  std::vector<std::string> kinds;
-  for (const auto& choice : position) kinds.push_back(choice.kind);
-  return kinds.empty() ? "none" : join(kinds, " + ");
 }
 
 }  // namespace
 
-WorkedExample worked_example(const std::vector<Choice<PositionEncoding>>& position, const PositionFacts& facts) {
-  const OneHead with = smallest_head(position, facts), without({}, with.facts());
-  WorkedExample example{.encoding = kinds_of_list(position),
+WorkedExample worked_example(const std::vector<Choice<PositionEncoding>>& position, const PositionFacts& facts,
+                             std::optional<int64_t> layer) {
+  const OneHead with = smallest_head(position, facts, layer), without({}, with.facts(), 0);
+  const auto acting = acting_in(with.parts(), with.layer());
+  WorkedExample example{.encoding = kinds_text(acting, " + "),
+                        .title = titles_text(acting),
+                        .layer = with.layer(),
+                        .layer_note = layer_text(with.parts(), with.layer(), facts.layers, "--layer"),
                         .head_dim = with.facts().head_dim,
                         .plain = work_both(without, false, false),
                         .encoded = work_both(with, true, facts.causal)};
@@ -199,9 +210,9 @@ WorkedExample worked_example(const std::vector<Choice<PositionEncoding>>& positi
   return example;
 }
 
-WorkedExample worked_example(const Choice<Model>& model, const ModelFacts& facts) {
+WorkedExample worked_example(const Choice<Model>& model, const ModelFacts& facts, std::optional<int64_t> layer) {
   const StackConfig stack = stack_of(model, facts);
-  return worked_example(stack.position, position_facts(stack, !two_sided(model)));
+  return worked_example(stack.position, position_facts(stack, !two_sided(model)), layer);
 }
 
 }  // namespace ordo

@@ -4,6 +4,7 @@
 // (identity projections), so that everything can be checked by hand.
 #pragma once
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,10 @@ struct WorkedWidth {
   std::vector<double> scores, unscaled, scaled;
 };
 struct WorkedExample {
-  std::string encoding;         // its kinds
+  std::string encoding;  // the kinds that act in the layer that is shown: "learned + rope"
+  std::string title;     // the same with the settings that are not defaults
+  int64_t layer = 0;
+  std::string layer_note;       // as of layer_text(); empty where every part acts in every layer
   int64_t head_dim = 0;         // d
   WorkedPass plain, encoded;    // plain: two-sided, without an encoding; encoded: as the model sees
   double mask_alone = 0.0;      // of a causal model: the difference that the mask makes without the encoding
@@ -50,9 +54,11 @@ std::vector<int64_t> worked_channels(int64_t head_dim);
 extern const std::array<WorkedWord, 3> kWorkedWords;  // cat 猫, chases 追, mouse 老鼠
 
 // `facts` of the model: one head of width 4 is used where the encoding allows it, else heads of the model's own width.
-WorkedExample worked_example(const std::vector<Choice<PositionEncoding>>& position, const PositionFacts& facts);
-// The same for a model's config. Throws ConfigError for a model that is no stack of attention.
-WorkedExample worked_example(const Choice<Model>& model, const ModelFacts& facts);
+// The encoding is a fresh one. `layer`: nothing is the first in which something acts.
+WorkedExample worked_example(const std::vector<Choice<PositionEncoding>>& position, const PositionFacts& facts,
+                             std::optional<int64_t> layer = {});
+// The same for a model's config. Throws ConfigError for a model that is no stack of attention, or has no such layer.
+WorkedExample worked_example(const Choice<Model>& model, const ModelFacts& facts, std::optional<int64_t> layer = {});
 std::string worked_text(const WorkedExample& example);
 Json as_json(const WorkedExample& example);
 

@@ -97,7 +97,7 @@ std::string widths_text(const WorkedExample& example) {
   return "Why 1/√d: numbers of variance 1 give scores of variance d. Without the scaling softmax soon puts all weight "
          "on "
          "one key,\nand its gradient vanishes; with it the rows stay soft at any width:\n\n" +
-         indented(table) + "\n";
+         indented(table);
 }
 
 std::string plain_end(const WorkedExample& example) {
@@ -108,7 +108,6 @@ std::string plain_end(const WorkedExample& example) {
 }
 
 std::string encoded_end(const WorkedExample& example) {
-  if (example.encoding == "none") return "The config has no encoding: that is all there is.\n";
   std::string all = fmt::format("The encoding changes the outputs by up to {:.2g}, order and mask being equal.\n",
                                 example.encoding_alone);
   if (example.encoded.difference > kEqual)
@@ -159,21 +158,33 @@ std::string worked_text(const WorkedExample& example) {
                fmt::format("Heads are {} wide; the channels {} are shown, the others are 0 in the words.\n\n",
                            example.head_dim, fmt::join(worked_channels(example.head_dim), ", ")));
   for (const auto& order : example.plain.orders) all += order_text(example, example.plain, order);
-  all += plain_end(example) + widths_text(example);
-  if (example.encoding == "none") return all + encoded_end(example);
-  all += fmt::format("2. With {}{}\n\n", example.encoding,
+  all += plain_end(example);
+  if (example.title == "none")
+    return all +
+           (example.layer_note.empty() ? "The config has no encoding: that is all there is.\n\n"
+                                       : example.layer_note + "\n\n") +
+           widths_text(example);
+  all += fmt::format("2. With {}{}\n\n", example.title,
                      example.encoded.causal ? ", as this causal model sees: each word itself and those before it" : "");
+  if (!example.layer_note.empty()) all += example.layer_note + "\n\n";
   for (const auto& order : example.encoded.orders) all += order_text(example, example.encoded, order);
-  return all + encoded_end(example);
+  return all + encoded_end(example) + "\n" + widths_text(example);
 }
 
 Json as_json(const WorkedExample& example) {
   Json widths = Json::array();
   for (const WorkedWidth& w : example.widths)
     widths.push_back({{"d", w.width}, {"scores", w.scores}, {"unscaled", w.unscaled}, {"scaled", w.scaled}});
-  return {{"encoding", example.encoding},      {"d", example.head_dim},
-          {"plain", pass_json(example.plain)}, {"encoded", pass_json(example.encoded)},
-          {"mask_alone", example.mask_alone},  {"encoding_alone", example.encoding_alone},
+  return {{"encoding", example.encoding},
+          {"title", example.title},
+          {"layer", example.layer},
+          {"layer_note", example.layer_note.empty() ? Json(nullptr) : Json(example.layer_note)},
+          {"fresh_weights", true},
+          {"d", example.head_dim},
+          {"plain", pass_json(example.plain)},
+          {"encoded", pass_json(example.encoded)},
+          {"mask_alone", example.mask_alone},
+          {"encoding_alone", example.encoding_alone},
           {"widths", std::move(widths)}};
 }
 
