@@ -91,7 +91,7 @@ TEST_CASE("flash: what the kernel cannot compute is refused in words", "[unit]")
 }
 
 TEST_CASE("flash: types and widths it has no code for are refused in words", "[unit]") {
-  CHECK_THAT(flash_refusal(flash_call({}, {}, at::kFloat)), Contains("bf16 or fp16, not in Float"));
+  CHECK_THAT(flash_refusal(flash_call({}, {}, at::kFloat)), Contains("bf16 or fp16, not in fp32"));
   CHECK_THAT(flash_refusal(flash_call({.E = 36}, {})), Contains("divisible by 8; these have 36"));
   CHECK_THAT(flash_refusal(flash_call({.E = 264}, {})), Contains("at most 256"));
   AttentionCall mixed = flash_call({}, {});

@@ -30,7 +30,7 @@ TEST_CASE("load_into: all that does not fit is told at once, and nothing is copi
   });
   for (const auto* part :
        {"model.safetensors of runs/x", "'wide' has shape [64, 64], expected [64, 32]", "'absent' is missing",
-        "'extra' of shape [5] is unknown", "'count' is of type Float, expected Long"})
+        "'extra' of shape [5] is unknown", "'count' is of type fp32, expected int64"})
     CHECK(contains(message, part));
   CHECK(same_bytes(fits, at::zeros({2})));
 }

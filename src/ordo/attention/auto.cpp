@@ -3,6 +3,7 @@
 
 #include "ordo/attention/kernel.h"
 #include "ordo/core/log.h"
+#include "ordo/ops/type_name.h"
 
 namespace ordo {
 
@@ -17,7 +18,7 @@ std::vector<std::string_view> preference(const AttentionCall& call) {
 std::string describe(const AttentionCall& call) {
   const Mask& m = call.mask;
   std::string text =
-      fmt::format("{}, {}", c10::toString(call.q.scalar_type()), call.q.size(2) == 1 ? "one query" : "many queries");
+      fmt::format("{}, {}", type_name(call.q.scalar_type()), call.q.size(2) == 1 ? "one query" : "many queries");
   if (m.causal) text += ", causal";
   if (m.window) text += ", window";
   if (!m.positional()) text += ", padded or packed";

@@ -10,6 +10,7 @@
 
 #include "ordo/cuda/backend.h"
 #include "ordo/ops/device.h"
+#include "ordo/ops/type_name.h"
 
 namespace ordo {
 
@@ -36,7 +37,7 @@ std::optional<std::string> flash_refuses_place(const AttentionCall& call, const 
 std::optional<std::string> flash_refuses_tensors(const AttentionCall& call) {
   const auto type = call.q.scalar_type();
   if (type != at::kBFloat16 && type != at::kHalf)
-    return fmt::format("it computes in bf16 or fp16, not in {}", c10::toString(type));
+    return fmt::format("it computes in bf16 or fp16, not in {}", type_name(type));
   if (call.k.scalar_type() != type || call.v.scalar_type() != type)
     return "queries, keys and values must be of one type";
   const int64_t E = call.q.size(3);

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "ordo/attention/caches.h"
+#include "ordo/ops/type_name.h"
 
 namespace ordo {
 
@@ -19,8 +20,8 @@ Tensor write_behind(Tensor& held, int64_t size, const Tensor& fresh, int64_t dim
   const int64_t total = size + fresh.size(dim);
   require(!held.defined() || (held.size(0) == fresh.size(0) && held.scalar_type() == fresh.scalar_type()),
           "cache: it holds {} rows of {}, asked to append {} rows of {}; start another cache, or truncate(0) this one",
-          held.defined() ? held.size(0) : 0, held.defined() ? c10::toString(held.scalar_type()) : "", fresh.size(0),
-          c10::toString(fresh.scalar_type()));
+          held.defined() ? held.size(0) : 0, held.defined() ? type_name(held.scalar_type()) : "", fresh.size(0),
+          type_name(fresh.scalar_type()));
   if (!held.defined() || held.size(dim) < total) {
     std::vector<int64_t> shape = fresh.sizes().vec();
     shape[static_cast<size_t>(dim)] = std::max({total, kFirstRoom, held.defined() ? 2 * held.size(dim) : 0});

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ordo/attention/kernel.h"
+#include "ordo/ops/type_name.h"
 
 namespace ordo {
 
 namespace {
 void check_segments(const Tensor& segments, const char* name, int64_t B, int64_t L) {
   require(segments.scalar_type() == at::kLong, "attention: {} must be int64, found {}", name,
-          c10::toString(segments.scalar_type()));
+          type_name(segments.scalar_type()));
   const auto [rows, columns] = sizes<2>(segments, name);
   require((rows == 1 || rows == B) && columns == L, "attention: {} is [{}, {}], expected [1 or {}, {}]", name, rows,
           columns, B, L);
@@ -26,7 +27,7 @@ void check_shapes(const AttentionCall& call) {
   const Mask& mask = call.mask;
   if (mask.keys.defined()) {
     require(mask.keys.scalar_type() == at::kBool, "attention: mask.keys must be bool, found {}",
-            c10::toString(mask.keys.scalar_type()));
+            type_name(mask.keys.scalar_type()));
     const auto [rows, columns] = sizes<2>(mask.keys, "mask.keys [1|B, Lk]");
     require((rows == 1 || rows == B) && columns == Lk, "attention: mask.keys is [{}, {}], expected [1 or {}, {}]", rows,
             columns, B, Lk);

@@ -6,6 +6,7 @@
 
 #include "ordo/checkpoint/checkpoint.h"
 #include "ordo/core/errors.h"
+#include "ordo/ops/type_name.h"
 
 namespace ordo {
 
@@ -20,8 +21,8 @@ std::string misfit(const std::string& name, const at::Tensor& from, const at::Te
   if (from.sizes() != into.sizes())
     return fmt::format("'{}' has shape {}, expected {}", name, shape_of(from), shape_of(into));
   if (from.is_floating_point() != into.is_floating_point())
-    return fmt::format("'{}' is of type {}, expected {}", name, c10::toString(from.scalar_type()),
-                       c10::toString(into.scalar_type()));
+    return fmt::format("'{}' is of type {}, expected {}", name, type_name(from.scalar_type()),
+                       type_name(into.scalar_type()));
   return {};
 }
 

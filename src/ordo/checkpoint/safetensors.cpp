@@ -14,6 +14,7 @@
 #include "ordo/checkpoint/safetensors_header.h"
 #include "ordo/core/errors.h"
 #include "ordo/core/hash.h"
+#include "ordo/ops/type_name.h"
 
 namespace ordo {
 
@@ -57,7 +58,7 @@ std::vector<Outgoing> lay_out(const NamedTensors& tensors, const std::string& wh
     ORDO_ASSERT(tensor.defined() && name != "__metadata__");
     const StoredType* const type = stored_type(tensor.scalar_type());
     require<CheckpointError>(type != nullptr, "{}: tensor '{}' is of type {}, which safetensors cannot hold", what,
-                             name, c10::toString(tensor.scalar_type()));
+                             name, type_name(tensor.scalar_type()));
     out.push_back({{.name = name, .dtype = std::string(type->name), .shape = tensor.sizes().vec()}, &tensor});
   }
   std::sort(out.begin(), out.end(), [](const Outgoing& a, const Outgoing& b) {

@@ -9,6 +9,7 @@
 
 #include "ordo/config/config.h"
 #include "ordo/models/cost.h"
+#include "ordo/ops/type_name.h"
 
 namespace ordo {
 
@@ -27,7 +28,7 @@ StackConfig completed(StackConfig config, const ModelFacts& facts) {
 
 // Looks where it costs nothing: on the CPU. Elsewhere the embedding's own kernel has the last word.
 void check_ids(const Tensor& ids, int64_t vocab_size) {
-  require(ids.scalar_type() == at::kLong, "token ids must be int64, found {}", c10::toString(ids.scalar_type()));
+  require(ids.scalar_type() == at::kLong, "token ids must be int64, found {}", type_name(ids.scalar_type()));
   if (!ids.is_cpu() || ids.numel() == 0) return;
   const auto [low, high] = at::aminmax(ids);
   if (low.item<int64_t>() >= 0 && high.item<int64_t>() < vocab_size) return;

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "ordo/ops/clones.h"
+#include "ordo/ops/type_name.h"
 
 namespace ordo {
 
@@ -102,7 +103,7 @@ void for_type(at::ScalarType type, DoIt do_it) {
     case at::kHalf:
       return do_it(static_cast<const at::Half*>(nullptr));
     default:
-      throw Error(fmt::format("dropout: expected fp32, fp64, bf16 or fp16, found {}", c10::toString(type)));
+      throw Error(fmt::format("dropout: expected fp32, fp64, bf16 or fp16, found {}", type_name(type)));
   }
 }
 

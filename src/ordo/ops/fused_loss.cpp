@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ordo/ops/fused_loss.h"
+#include "ordo/ops/type_name.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
@@ -108,7 +109,7 @@ class LossPass {
       const AutocastState state = autocast_state(hidden.device().type());
       if (state.enabled && hidden.scalar_type() != at::kDouble) return state.dtype;
       require(hidden.scalar_type() == weight.scalar_type(), "loss: hidden states are {} but the weight is {}",
-              c10::toString(hidden.scalar_type()), c10::toString(weight.scalar_type()));
+              type_name(hidden.scalar_type()), type_name(weight.scalar_type()));
       return hidden.scalar_type();
     }
   };
