@@ -11,6 +11,8 @@
 #include "ordo/attention/attention.h"
 #include "ordo/core/log.h"
 #include "ordo/core/text.h"
+#include "ordo/models/stack_of.h"
+#include "ordo/nn/precision.h"
 #include "ordo/train/memory.h"
 #include "ordo/train/trainer.h"
 #include "ordo/train/weights.h"
@@ -71,11 +73,14 @@ struct KernelChoice {
 };
 
 // The attention call that a layer would make in training, on zeros: kernels look at shapes, types and forms only.
-AttentionCall training_call(const MultiHeadAttention& attention, PositionEncoding& position, int64_t length,
+AttentionCall training_call(const MultiHeadAttention& attention, PositionEncoding& position, const RunConfig& config,
                             c10::Device device) {
   const AttentionLayer& layer = attention.settings();
   const int64_t E = layer.config.head_dim;
-  const auto grows = at::TensorOptions().device(device).requires_grad(true);
+  const int64_t length = config.train.length;
+  const AutocastState autocast = autocast_of(config.train.precision);
+  const auto grows =
+      at::TensorOptions().device(device).dtype(autocast.enabled ? autocast.dtype : at::kFloat).requires_grad(true);
   AttentionCall call{.q = at::zeros({1, layer.config.heads, length, E}, grows),
                      .k = at::zeros({1, layer.config.kv_heads, length, E}, grows)};
   call.v = call.k;
@@ -96,21 +101,26 @@ AttentionCall training_call(const MultiHeadAttention& attention, PositionEncodin
   return call;
 }
 
-std::vector<KernelChoice> kernel_choices(Model& model, int64_t length, c10::Device device) {
+// Throws ConfigError when the configured kernel refuses a layer, as the first step of a training would.
+std::vector<KernelChoice> kernel_choices(Model& model, const RunConfig& config, c10::Device device) {
   std::vector<KernelChoice> choices;
   for (const auto& module : model.modules()) {
     const auto* attention = module->as<MultiHeadAttention>();
     if (attention == nullptr) continue;
     const int64_t layer = attention->settings().layer;
     KernelChoice choice{.first = layer, .last = layer};
-    const AttentionCall call = training_call(*attention, model.position(), length, device);
+    const AttentionCall call = training_call(*attention, model.position(), config, device);
     if (const auto* chooser = attention->kernel().as<AutoKernel>()) {
       auto verdict = chooser->choose(call);
       choice.kernel = verdict.kind;
       choice.refused = std::move(verdict.refused);
     } else {
-      choice.kernel = attention->settings().config.kernel.kind;
-      if (const auto refusal = attention->kernel().refuses(call)) choice.refused = {{choice.kernel, *refusal}};
+      const auto& configured = attention->settings().config.kernel;
+      choice.kernel = configured.kind;
+      if (const auto refusal = attention->kernel().refuses(call))
+        refused_at(configured.source, ConfigError(fmt::format("attention kernel {} cannot serve layer {}: {}; use "
+                                                              "model.attention.kernel=auto",
+                                                              configured.kind, layer, *refusal)));
     }
     if (!choices.empty() && choices.back().same_as(choice))
       choices.back().last = layer;
@@ -120,11 +130,43 @@ std::vector<KernelChoice> kernel_choices(Model& model, int64_t length, c10::Devi
   return choices;
 }
 
+// What one entry of model.position does.
+struct EncodingEntry {
+  std::string kind, acts_on;
+  std::vector<int64_t> layers;  // in which it acts; empty: before them
+  int64_t parameters = 0;
+};
+
+EncodingEntry entry_of(const std::string& kind, const PositionEncoding& encoding, int64_t layers) {
+  const Places places = encoding.traits().places;
+  EncodingEntry entry{.kind = kind, .acts_on = places.text(), .layers = {}};
+  if (places.query_key || places.scores || places.values)
+    for (int64_t layer = 0; layer < layers; ++layer)
+      if (encoding.acts_in(layer)) entry.layers.push_back(layer);
+  for (const auto& parameter : parameters_of(encoding)) entry.parameters += parameter.value.numel();
+  return entry;
+}
+
+std::vector<EncodingEntry> encoding_entries(const RunConfig& config, Model& model) {
+  const auto stack = stack_of(config.model);
+  if (!stack) return {};
+  const auto& list = stack->config.position;
+  const int64_t layers = stack->config.layers;
+  if (list.empty()) return {{.kind = "none", .acts_on = Places{}.text(), .layers = {}}};
+  if (list.size() == 1) return {entry_of(list.front().kind, model.position(), layers)};
+  std::vector<EncodingEntry> entries;
+  const auto parts = model.position().children();
+  for (size_t i = 0; i < std::min(list.size(), parts.size()); ++i)
+    if (const auto* part = parts[i]->as<PositionEncoding>()) entries.push_back(entry_of(list[i].kind, *part, layers));
+  return entries;
+}
+
 struct Findings {
   std::string device, vocabulary;
+  std::vector<EncodingEntry> position;
   std::vector<std::string> data;
   std::vector<std::pair<std::string, int64_t>> parts;
-  int64_t parameters = 0, rows = 0;
+  int64_t parameters = 0, rows = 0, layers = 0;
   ModelCost cost;
   MemoryEstimate memory;
   std::vector<KernelChoice> kernels;
@@ -137,6 +179,7 @@ Findings look_at(const RunConfig& config, bool with_step) {
   const auto too_long = parts.model->position().refuses_length(config.train.length);
   require<ConfigError>(!too_long, "train.length ({}): {}", config.train.length, too_long.value_or(""));
   // Opens the training data and builds the schedule over the steps that there will be: what train would refuse, too.
+  warn_of_moves_alone(*parts.model);
   Trainer trainer(config, {.task = parts.task, .model = parts.model, .device = device});
   Findings found{.device = device.str(),
                  .data = parts.task->summary(),
@@ -144,14 +187,19 @@ Findings look_at(const RunConfig& config, bool with_step) {
                  .rows = rows_of(config.train)};
   for (const auto& [part, count] : found.parts) found.parameters += count;
   found.cost = parts.model->cost(config.train.length);
+  if (const auto stack = stack_of(config.model)) found.layers = stack->config.layers;
+  found.position = encoding_entries(config, *parts.model);
   found.memory = estimate_memory(config, *parts.model);
-  found.kernels = kernel_choices(*parts.model, config.train.length, device);
+  found.kernels = kernel_choices(*parts.model, config, device);
   if (with_step) found.step = trainer.step();
   return found;
 }
 
 Json as_json(const Findings& found, const RunConfig& config) {
-  Json parts = Json::object(), kernels = Json::array();
+  Json parts = Json::object(), kernels = Json::array(), position = Json::array();
+  for (const auto& entry : found.position)
+    position.push_back(
+        {{"kind", entry.kind}, {"acts_on", entry.acts_on}, {"layers", entry.layers}, {"parameters", entry.parameters}});
   for (const auto& [part, count] : found.parts) parts[part] = count;
   for (const auto& choice : found.kernels) {
     Json refused = Json::object();
@@ -173,6 +221,7 @@ Json as_json(const Findings& found, const RunConfig& config) {
         {"ema", m.ema},
         {"activations", m.activations},
         {"total", m.total()}}},
+      {"position", std::move(position)},
       {"kernels", std::move(kernels)},
       {"data", found.data}};
   if (found.step)
@@ -190,6 +239,20 @@ void print_parameters(const Findings& found) {
                fmt::format("{:.1f}%", 100.0 * static_cast<double>(count) / static_cast<double>(found.parameters))});
   table.row({"all", fmt::format("{}", found.parameters), count_text(static_cast<double>(found.parameters))});
   print(table.text());
+}
+
+void print_position(const Findings& found) {
+  for (const auto& entry : found.position) {
+    Words numbers;
+    for (const int64_t layer : entry.layers) numbers.push_back(std::to_string(layer));
+    std::string where;
+    if (entry.layers.size() == static_cast<size_t>(found.layers))
+      where = " in all layers";
+    else if (!entry.layers.empty())
+      where = fmt::format(" in layer{} {}", entry.layers.size() == 1 ? "" : "s", join(numbers, ", "));
+    print(fmt::format("position     {}: acts on {}{}, {}\n", entry.kind, entry.acts_on, where,
+                      entry.parameters == 0 ? "no parameters" : fmt::format("{} parameters", entry.parameters)));
+  }
 }
 
 void print_kernels(const Findings& found) {
@@ -213,6 +276,7 @@ void print_findings(const Findings& found, const RunConfig& config) {
       bytes_text(m.weights), bytes_text(m.gradients), bytes_text(m.optimizer),
       m.ema > 0 ? fmt::format(", averages {}", bytes_text(m.ema)) : "", bytes_text(m.activations), found.rows,
       config.train.length, bytes_text(m.total())));
+  print_position(found);
   print_kernels(found);
   for (const auto& line : found.data) print(fmt::format("data         {}\n", line));
   if (found.step)

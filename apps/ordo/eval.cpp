@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ordo eval RUN…: metrics of trained models over a whole split, at any lengths.
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -34,6 +34,16 @@ Split split_of(const std::string& name) {
   return name == "test" ? Split::test : Split::validation;
 }
 
+// All are looked at before the first is evaluated. A number may be a length that was to be one more.
+void require_run(const std::string& run, const EvalOptions& options) {
+  std::error_code ignored;
+  const bool number = !run.empty() && run.find_first_not_of("0123456789") == run.npos;
+  require<ConfigError>(options.lengths.empty() || !number || fs::is_directory(run, ignored),
+                       "there is no run {0}; several lengths are one word: --lengths {1},{0}", run,
+                       fmt::join(options.lengths, ","));
+  checkpoint_of(run, options.checkpoint);
+}
+
 std::vector<EvalRow> evaluate_run(const std::string& run, const EvalOptions& options) {
   TrainedModel trained = open_model(run, options.checkpoint, options.overrides);
   EvaluateOptions asked = evaluate_options(trained.config, split_of(options.split));
@@ -59,10 +69,10 @@ Json as_json(const Surgery& surgery) {
   return {{"changes", surgery.changes}, {"tensors", std::move(tensors)}};
 }
 
-Json as_json(const std::vector<EvalRow>& rows, const std::string& split) {
+Json as_json(const std::vector<EvalRow>& rows, const EvalOptions& options) {
   Json results = Json::array();
   for (const auto& row : rows) {
-    Json one{{"run", row.run}, {"checkpoint", row.checkpoint}, {"split", split}, {"length", row.report.length}};
+    Json one{{"run", row.run}, {"checkpoint", row.checkpoint}, {"split", options.split}, {"length", row.report.length}};
     if (!row.report.refused.empty()) {
       one["metrics"] = nullptr;
       one["refused"] = row.report.refused;
@@ -74,30 +84,25 @@ Json as_json(const std::vector<EvalRow>& rows, const std::string& split) {
     if (row.surgery.made()) one["surgery"] = as_json(row.surgery);
     results.push_back(std::move(one));
   }
-  return {{"results", std::move(results)}};
+  return {{"results", std::move(results)}, {"overrides", options.overrides}};
 }
 
-// A person reads accuracy as a share of a hundred and a loss to four digits.
-std::string metric_text(const std::string& name, double value) {
-  return name == "accuracy" ? fmt::format("{:.1f}%", 100.0 * value) : fmt::format("{:.4f}", value);
+// A split of fewer tokens than a window holds; nothing for other rows.
+std::string shortness(const EvalReport& report) {
+  if (!report.refused.empty() || report.evaluation.tokens >= static_cast<double>(report.length)) return "";
+  return fmt::format("no window is that long: 1 window of {:.0f}", report.evaluation.tokens);
 }
 
-void print_table(const std::vector<EvalRow>& rows, const std::string& split) {
-  Words metrics;  // in the order people look for them, then whatever else a task gives
-  const auto add = [&](const std::string& name) {
-    if (std::find(metrics.begin(), metrics.end(), name) == metrics.end()) metrics.push_back(name);
-  };
-  for (const auto& known : {"loss", "perplexity", "accuracy"})
-    for (const auto& row : rows)
-      if (row.report.evaluation.metrics.contains(known)) add(known);
-  for (const auto& row : rows)
-    for (const auto& [name, value] : row.report.evaluation.metrics) add(name);
+void print_table(const std::vector<EvalRow>& rows, const EvalOptions& options) {
+  Metrics all;  // of any row
+  for (const auto& row : rows) all.insert(row.report.evaluation.metrics.begin(), row.report.evaluation.metrics.end());
+  const Words metrics = in_reading_order(all);
 
   Words header{"run", "checkpoint", "length"};
   header.insert(header.end(), metrics.begin(), metrics.end());
   header.emplace_back("tokens");
   Table table(header);
-  Words refusals;
+  Words notes;
   std::string protocol;
   for (const auto& row : rows) {
     Words cells{row.run, row.checkpoint, std::to_string(row.report.length)};
@@ -108,15 +113,18 @@ void print_table(const std::vector<EvalRow>& rows, const std::string& split) {
     cells.push_back(!row.report.refused.empty() ? "-" : fmt::format("{:.0f}", row.report.evaluation.tokens));
     table.row(cells);
     if (!row.report.refused.empty())
-      refusals.push_back(fmt::format("{} at length {}: {}", row.run, row.report.length, row.report.refused));
+      notes.push_back(fmt::format("{} at length {}: {}", row.run, row.report.length, row.report.refused));
     else
       protocol = row.report.evaluation.protocol;
+    if (const auto note = shortness(row.report); !note.empty())
+      notes.push_back(fmt::format("{} at length {}: {}", row.run, row.report.length, note));
   }
   print(table.text());
   if (!protocol.empty())
-    print(fmt::format("\nover the whole {} split, {} windows\n", split,
+    print(fmt::format("\nover the whole {} split, {} windows\n", options.split,
                       protocol == "non_overlapping" ? "non-overlapping" : protocol));
-  if (!refusals.empty()) print("\n" + join(refusals, "\n") + "\n");
+  if (!options.overrides.empty()) print(fmt::format("with {}\n", join(options.overrides, " ")));
+  if (!notes.empty()) print("\n" + join(notes, "\n") + "\n");
 }
 
 }  // namespace
@@ -137,15 +145,16 @@ int eval(const Words& words) {
   options.overrides(o.overrides);
   if (!options.parse(words)) return kDone;
 
+  for (const auto& run : o.runs) require_run(run, o);
   std::vector<EvalRow> rows;
   for (const auto& run : o.runs) {
     auto more = evaluate_run(run, o);
     rows.insert(rows.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   }
   if (o.json)
-    print_json(as_json(rows, o.split));
+    print_json(as_json(rows, o));
   else
-    print_table(rows, o.split);
+    print_table(rows, o);
   return kDone;
 }
 

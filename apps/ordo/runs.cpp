@@ -26,7 +26,18 @@ LoadedConfig load_subject(const std::string& path, const std::vector<std::string
 
 fs::path run_folder(const fs::path& run_or_checkpoint) {
   const fs::path plain = (run_or_checkpoint / "").parent_path();  // without a slash at the end
-  return checkpoint_step(plain.filename().string()) ? fs::absolute(plain).parent_path() : plain;
+  if (!checkpoint_step(plain.filename().string())) return plain;
+  return (plain.has_parent_path() ? plain : fs::absolute(plain)).parent_path();
+}
+
+std::optional<fs::path> run_of(const fs::path& config) {
+  std::error_code ignored;
+  const bool folder = fs::is_directory(config, ignored);
+  if (!folder && config.filename() != "config.yaml") return std::nullopt;
+  const fs::path holder = folder ? config : config.parent_path();
+  const fs::path run = run_folder(holder.empty() || holder == "." ? fs::current_path() : holder);
+  const bool trained_in = fs::exists(run / "log.txt", ignored) || !list_checkpoints(run).empty();
+  return trained_in ? std::optional(run) : std::nullopt;
 }
 
 c10::Device open_device_quietly(const std::string& wanted) {
@@ -52,17 +63,32 @@ Assembly assemble(const RunConfig& config, c10::Device device, const fs::path& s
   return made;
 }
 
-void tell(const Surgery& surgery, const std::string& run) {
+void warn_of_moves_alone(Model& model) {
+  const Places places = model.position().traits().places;
+  if (!places.positions || places.input || places.query_key || places.scores || places.values) return;
+  log::warn(
+      "model.position only moves positions, and no other encoding is beside it to read them, so it changes nothing; "
+      "give one after it, as in model.position=[randomized, rope]");
+}
+
+void tell_surgery(const Surgery& surgery, const std::string& run) {
   for (const auto& line : surgery.lines()) log::info("{}: {}", run, line);
 }
 
+fs::path checkpoint_of(const std::string& run, const std::string& which) {
+  std::error_code ignored;
+  require<ConfigError>(!fs::is_regular_file(run, ignored),
+                       "{0} is a config, not a run: train it first (ordo train {0}), then give the run's folder", run);
+  return resolve_checkpoint(run, which);
+}
+
 TrainedModel open_model(const std::string& run, const std::string& which, const std::vector<std::string>& overrides) {
-  Checkpoint checkpoint(resolve_checkpoint(run, which));
+  Checkpoint checkpoint(checkpoint_of(run, which));
   RunConfig config = load_run_config(checkpoint.folder() / "config.yaml", overrides).config;
   const c10::Device device = open_device_quietly(config.device);
   Assembly parts = assemble(config, device, checkpoint.tokenizer(), trained_length(checkpoint));
   Surgery surgery = adopt_weights(checkpoint, config, *parts.model);
-  tell(surgery, run);
+  tell_surgery(surgery, run);
   parts.model->eval();
   return {run, std::move(checkpoint), std::move(config), device, std::move(parts), std::move(surgery)};
 }

@@ -4,6 +4,7 @@
 #include <c10/core/Device.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ namespace ordo::cli {
 LoadedConfig load_subject(const std::string& path, const std::vector<std::string>& overrides);
 // The folder of a run, given the run or one of its checkpoints.
 fs::path run_folder(const fs::path& run_or_checkpoint);
+// The run that a CONFIG is of: a run folder, one of its checkpoints, or the config.yaml of either. Nothing for a file
+// of a user's own.
+std::optional<fs::path> run_of(const fs::path& config);
 
 // open_device without a word in the log: which one it is matters to a training, and would only stand before a short
 // answer.
@@ -33,6 +37,10 @@ struct Assembly {
 Assembly assemble(const RunConfig& config, c10::Device device, const fs::path& saved_tokenizer,
                   int64_t trained_length = 0);
 
+// The checkpoint that a command's RUN means; throws ConfigError for a config file, CheckpointError when there is none.
+// `which`: best | last | a step; empty: the best if there is one, else the last.
+fs::path checkpoint_of(const std::string& run, const std::string& which);
+
 // A trained model, ready for use: weights loaded (the averaged ones where the run has them), in evaluation mode, on its
 // device.
 struct TrainedModel {
@@ -43,11 +51,14 @@ struct TrainedModel {
   Assembly parts;
   Surgery surgery;  // told in the log already
 };
-// `which`: best | last | a step; empty: the best if there is one, else the last. Opens the device: no tensor may have
+// `which`: as above. Opens the device: no tensor may have
 // been made before the first call.
 TrainedModel open_model(const std::string& run, const std::string& which, const std::vector<std::string>& overrides);
 
+// A warning when all that a model's encodings do is to move positions that nothing else reads.
+void warn_of_moves_alone(Model& model);
+
 // What became of the position encoding's tensors, to the log; nothing when it is the checkpoint's own.
-void tell(const Surgery& surgery, const std::string& run);
+void tell_surgery(const Surgery& surgery, const std::string& run);
 
 }  // namespace ordo::cli

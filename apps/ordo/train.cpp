@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "options.h"
 #include "ordo/core/errors.h"
@@ -28,8 +29,17 @@ struct TrainOptions {
   bool force = false, quiet = false;
 };
 
-fs::path make_run_folder(const TrainOptions& o, const RunConfig& config) {
-  const fs::path run = o.run ? fs::path(*o.run) : fs::path("runs") / config.name;
+// A run's own config goes on in its folder, whatever its name is, unless this command names it anew.
+fs::path chosen_run_folder(const TrainOptions& o, const LoadedConfig& loaded) {
+  if (o.run) return *o.run;
+  const auto name = loaded.sources.find("name");
+  const bool named_here = name != loaded.sources.end() && name->second.line == 0;
+  const auto own = named_here ? std::nullopt : run_of(o.file);
+  return own ? *own : fs::path("runs") / loaded.config.name;
+}
+
+fs::path make_run_folder(const TrainOptions& o, const LoadedConfig& loaded) {
+  const fs::path run = chosen_run_folder(o, loaded);
   std::error_code failed;
   fs::create_directories(run, failed);
   require<CheckpointError>(!failed, "cannot make the run folder {}: {}; give another one with --run DIR", run.string(),
@@ -103,6 +113,20 @@ int tell_end(const RunReport& report, const fs::path& run, const LastEvaluation&
   return kDone;
 }
 
+// A scaling that takes its original length from the weights holds it from now on: they are the new run's own.
+RunConfig with_original_length(const TrainOptions& o, RunConfig config) {
+  Words overrides = o.overrides;
+  for (const auto& d : differ([](Fields&) {}, walk_of(config)))
+    if (d.path.ends_with(".original_max_position_embeddings") && d.b == "null")
+      overrides.push_back(fmt::format("{}={}", d.path, config.train.trained_length));
+  if (overrides.size() == o.overrides.size()) return config;
+  log::set_level(log::Level::warning);  // what this reading tells was told by the first
+  RunConfig settled = load_subject(o.file, overrides).config;
+  log::set_level(o.quiet ? log::Level::warning : log::Level::info);
+  settled.train.trained_length = config.train.trained_length;
+  return settled;
+}
+
 // The run or checkpoint of --init, for a run folder that is not its own. The config is told what its weights were
 // trained at, so that the new run's own config is enough to build the model again.
 std::optional<Checkpoint> first_weights(const TrainOptions& o, RunConfig& config, const fs::path& run) {
@@ -116,6 +140,7 @@ std::optional<Checkpoint> first_weights(const TrainOptions& o, RunConfig& config
                        "--init {}: the new run would be written into that very folder {}; give another --run DIR",
                        *o.init, run.string());
   if (config.train.trained_length == 0) config.train.trained_length = trained_length(*given);
+  config = with_original_length(o, std::move(config));
   return given;
 }
 
@@ -126,7 +151,7 @@ void begin_with(const Checkpoint& init, const RunConfig& config, Model& model) {
       log::warn("{} is {} here and was {} where the first weights come from", d.change.path, d.change.b, d.change.a);
   const Surgery surgery = adopt_weights(init, config, model);
   log::info("the first weights are those of {}", init.folder().string());
-  tell(surgery, init.folder().string());
+  tell_surgery(surgery, init.folder().string());
 }
 
 int train_in(const fs::path& run, const TrainOptions& o, const RunConfig& config, c10::Device device,
@@ -135,13 +160,19 @@ int train_in(const fs::path& run, const TrainOptions& o, const RunConfig& config
   log::to_file(run / "log.txt");
   const auto start = starting_point(o, run);
   if (start)
-    check_drift(start->config(), config, o.force);
+    log::info("goes on from {}", start->folder().string());
+  else
+    log::info("into the run folder {}", run.string());
+  if (start)
+    check_drift(start->config(), config, o.force, start->folder().string());
   else
     trim_metrics(run / kMetricsFile, 0);
-  require<ConfigError>(start || init != nullptr || config.train.trained_length == 0,
-                       "train.trained_length is {}: this config is of a run that began with weights of another one. "
-                       "Give them with --init RUN, or begin anew with train.trained_length=0",
-                       config.train.trained_length);
+  require<ConfigError>(
+      start || init != nullptr || config.train.trained_length == 0,
+      "train.trained_length is {}: this config is of a run that began with weights of another one, and {} "
+      "has no checkpoint to go on from. Give them with --init RUN, or begin anew with "
+      "train.trained_length=0",
+      config.train.trained_length, run.string());
 
   const Checkpoint* weights = start ? &*start : init;
   const Assembly parts = assemble(config, device, weights != nullptr ? weights->tokenizer() : fs::path(),
@@ -150,6 +181,7 @@ int train_in(const fs::path& run, const TrainOptions& o, const RunConfig& config
     log::info("{} has its own checkpoints and goes on from them; --init was for its beginning", run.string());
   else if (init != nullptr)
     begin_with(*init, config, *parts.model);
+  warn_of_moves_alone(*parts.model);
   Console console;
   JsonLines lines(run);
   TensorBoard board(run);
@@ -170,8 +202,9 @@ int train_in(const fs::path& run, const TrainOptions& o, const RunConfig& config
 int train(const Words& words) {
   TrainOptions o;
   Options options("train", "Train a model; goes on from the newest checkpoint of its run folder by itself.");
-  options.positional("CONFIG", o.file, "a config file");
-  options.text("--run", o.run, "DIR", "the run folder (runs/NAME under the current folder)");
+  options.positional("CONFIG", o.file, "a config file, or a run to go on with");
+  options.text("--run", o.run, "DIR",
+               "the run folder (runs/NAME under the current folder; of a run's own config, that run's)");
   options.text("--resume", o.resume, "auto|never|PATH",
                "go on from the folder's newest checkpoint (auto), from none, or from a given run or checkpoint");
   options.text("--init", o.init, "RUN",
@@ -185,9 +218,10 @@ int train(const Words& words) {
 
   const std::atomic<bool>& stop = stop_on_signals();
   if (o.quiet) log::set_level(log::Level::warning);
-  RunConfig config = load_subject(o.file, o.overrides).config;
+  LoadedConfig loaded = load_subject(o.file, o.overrides);
+  RunConfig& config = loaded.config;
   const c10::Device device = open_device(config.device);
-  const fs::path run = make_run_folder(o, config);
+  const fs::path run = make_run_folder(o, loaded);
   const auto init = first_weights(o, config, run);
   return train_in(run, o, config, device, init ? &*init : nullptr, stop);
 }

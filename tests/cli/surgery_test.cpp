@@ -86,6 +86,10 @@ TEST_CASE("eval with a scaling takes the original length from the run", "[cli]")
   CHECK(loss({"model.position.scaling.kind=linear", "model.position.scaling.factor=1"}) == plain);
   CHECK(loss({"model.position.scaling.kind=yarn", "model.position.scaling.factor=4"}) != plain);
   CHECK(loss({"model.position.scaling.kind=dynamic", "model.position.scaling.factor=4"}) == plain);
+  const Arguments yarn{"model.position.scaling.kind=yarn", "model.position.scaling.factor=4"};
+  CHECK(parse_json(made.eval(yarn).out, "stdout")["overrides"] == Json(yarn));
+  const Outcome table = run_ordo({"eval", made.run.string(), yarn[0], yarn[1]});
+  CHECK(table.out.find("\nwith " + yarn[0] + " " + yarn[1] + "\n") != std::string::npos);
 }
 
 TEST_CASE("eval still refuses weights that do not fit outside the encoding", "[cli]") {
@@ -105,6 +109,7 @@ TEST_CASE("train --init begins at step 0 with another run's weights, and its own
   CHECK(first.err.find("scaling.kind: none -> yarn") != std::string::npos);
   const fs::path run = made.scratch / "longer";
   CHECK(read_file(run / "config.yaml").find("trained_length: 32") != std::string::npos);
+  CHECK(read_file(run / "config.yaml").find("original_max_position_embeddings: 32") != std::string::npos);
 
   // Its first loss is that of the weights it was given, far below that of fresh ones.
   const auto first_loss = [](const fs::path& folder) {

@@ -3,6 +3,7 @@
 // are taken.
 #include "support/catch.h"
 
+#include <fmt/core.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
@@ -205,6 +206,32 @@ TEST_CASE("a finished run is left as it is, and goes on when it is given more st
   CHECK(run_ordo(train_words(config, run, {"train.steps=3"})).code == 2);
 }
 
+TEST_CASE("the config of a run goes on in that run's folder, whatever the run is called", "[cli]") {
+  const Scratch scratch;
+  scratch.write("quick.yaml", std::string(kQuick));
+  const Setting here{.folder = scratch.path()};
+  REQUIRE(run_ordo({"train", "quick.yaml", "--run", "runs/b", "device=cpu", "train.steps=2", "checkpoint.keep=9"}, here)
+              .code == 0);
+  int steps = 2;
+  for (const char* subject :
+       {"runs/b/config.yaml", "runs/b", "runs/b/step-00000002", "runs/b/step-00000002/config.yaml"}) {
+    const Outcome onward = run_ordo({"train", subject, fmt::format("train.steps={}", ++steps)}, here);
+    INFO(subject << onward.err);
+    CHECK(onward.code == 0);
+    CHECK(onward.err.find("goes on from runs/b/step-") != std::string::npos);
+    CHECK(metrics(scratch / "runs/b").back()["step"] == steps);
+  }
+  CHECK_FALSE(fs::exists(scratch / "runs/quick"));
+  const Outcome refused = run_ordo({"train", "runs/b", "model.dim=64", "--quiet"}, here);
+  CHECK(refused.code == 2);
+  CHECK(refused.err.find("since runs/b/step-") != std::string::npos);
+  const Outcome renamed = run_ordo({"train", "runs/b/config.yaml", "name=c", "train.steps=1"}, here);
+  CHECK(renamed.code == 0);
+  CHECK(renamed.err.find("into the run folder runs/c") != std::string::npos);
+  scratch.write("plain/config.yaml", std::string(kQuick));
+  CHECK(run_ordo({"train", "plain/config.yaml", "train.steps=1"}, here).err.find("runs/quick") != std::string::npos);
+}
+
 TEST_CASE("a changed model is refused on resume, key by key", "[cli]") {
   const Scratch scratch;
   const auto config = scratch.write("quick.yaml", std::string(kQuick));
@@ -288,6 +315,16 @@ TEST_CASE("eval gives the numbers of the training to the last digit, and refuses
   CHECK(table.out.find("perplexity") != std::string::npos);
   CHECK(run_ordo({"eval", run.string(), "--checkpoint", "5"}).code == 4);
   CHECK(run_ordo({"eval", (scratch / "nothing").string()}).code == 4);
+  const Outcome untrained = run_ordo({"eval", run.string(), config.string()});
+  CHECK(untrained.code == 2);
+  CHECK(untrained.out.empty());
+  CHECK(untrained.err.find("is a config, not a run: train it first") != std::string::npos);
+  const Outcome two_words = run_ordo({"eval", run.string(), "--lengths", "16", "32"});
+  CHECK(two_words.code == 2);
+  CHECK(two_words.err.find("--lengths 64,32") == std::string::npos);
+  CHECK(two_words.err.find("--lengths 16,32") != std::string::npos);
+  const Outcome few = run_ordo({"eval", run.string(), "--lengths", "100000", "model.position=rope"});
+  CHECK(few.out.find("at length 100000: no window is that long: 1 window of ") != std::string::npos);
 }
 
 TEST_CASE("generate continues prompts in any script, one or several, the same for the same seed", "[cli]") {

@@ -22,7 +22,13 @@ TEST_CASE("console: the log tells steps on their horizon, speed, time left, eval
     console.stepped({.step = s, .step_tokens = 64, .loss = 2.5, .lr = 1e-3, .grad_norm = 0.5, .peak_memory = 3e8});
   console.evaluated({.step = 20,
                      .length = 64,
-                     .evaluation = {.metrics = {{"loss", 2.0}}, .tokens = 1000, .protocol = "sliding"},
+                     .evaluation = {.metrics = {{"accuracy", 0.412},
+                                                {"bits_per_byte", 3.0},
+                                                {"bits_per_character", 3.0},
+                                                {"loss", 2.0},
+                                                {"perplexity", 7.5}},
+                                    .tokens = 1000,
+                                    .protocol = "sliding"},
                      .best = true});
   console.evaluated({.step = 20, .length = 128, .refused = "the table has 64 rows"});
   console.finished({.end = RunReport::End::stopped_by_signal, .step = 20, .steps = 20, .peak_memory = 3e8});
@@ -30,7 +36,8 @@ TEST_CASE("console: the log tells steps on their horizon, speed, time left, eval
   const std::string text = read_file(folder.path() / "log.txt");
   for (const char* part :
        {"training 'sample' from step 0 to 20", "step 10/20  loss 2.5000  lr 1.00e-03  norm 0.500", "tokens/s", " left",
-        "step 20  validation at length 64: loss 2.0000, the best so far (sliding",
+        "step 20  validation at length 64: loss 2.0000, perplexity 7.5000, accuracy 41.2%, bits_per_character 3.0000, "
+        "the best so far (sliding",
         "at length 128: refused, the table has 64 rows", "stopped by a signal, resumable: step 20 of 20",
         "peak memory 300 MB"}) {
     CAPTURE(part);

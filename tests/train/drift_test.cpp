@@ -65,18 +65,37 @@ TEST_CASE("drift: what changed is classed key by key", "[unit]") {
 TEST_CASE("drift: an unchanged config passes, and its own dump reads back to itself", "[unit]") {
   const RunConfig config = sample_config({"train.early_stop={patience: 2}", "evaluate.every=1"});
   CHECK(drifted(resolved_yaml(config), config).empty());
-  CHECK_NOTHROW(check_drift(resolved_yaml(config), config, false));
+  CHECK_NOTHROW(check_drift(resolved_yaml(config), config, false, "run/step-4"));
 }
 
 TEST_CASE("drift: all refusals are listed together with both values, and force lets pass what it may", "[unit]") {
   const std::string before = resolved_yaml(sample_config());
   const RunConfig now = sample_config({"seed=8", "model.dim=32", "train.clip=2"});
-  const std::string why = thrown<ConfigError>([&] { check_drift(before, now, false); });
+  const std::string why = thrown<ConfigError>([&] { check_drift(before, now, false, "run/step-4"); });
+  CHECK(why.starts_with("the config has changed since run/step-4, which it would go on from. Start a new run (--run"));
   CHECK(contains(why, "needs --force: seed: 7 -> 8"));
   CHECK(contains(why, "refused:       model.dim: 16 -> 32"));
   CHECK_FALSE(contains(why, "train.clip"));
-  CHECK_FALSE(contains(thrown<ConfigError>([&] { check_drift(before, now, true); }), "seed"));
-  CHECK_NOTHROW(check_drift(before, sample_config({"seed=8"}), true));
+  CHECK_FALSE(contains(thrown<ConfigError>([&] { check_drift(before, now, true, "run/step-4"); }), "seed"));
+  CHECK_NOTHROW(check_drift(before, sample_config({"seed=8"}), true, "run/step-4"));
+}
+
+TEST_CASE("drift: a choice of another kind is one change, without the settings that came and went with it", "[unit]") {
+  const auto why = [](const std::string& change) {
+    return thrown<ConfigError>(
+        [&] { check_drift(resolved_yaml(sample_config()), sample_config({change}), false, ""); });
+  };
+  const std::string other = why("model.position=learned");
+  CHECK(contains(other, "refused:       model.position: rope -> learned"));
+  CHECK(std::count(other.begin(), other.end(), '\n') == 1);
+  const std::string more = why("model.position=[alibi, rope]");
+  CHECK(contains(more, "refused:       model.position.0: rope -> alibi"));
+  CHECK(contains(more, "refused:       model.position.1: absent -> rope"));
+  CHECK(std::count(more.begin(), more.end(), '\n') == 2);
+  const std::string scaled = why("model.position.scaling={kind: linear, factor: 2}");
+  CHECK(contains(scaled, "needs --force: model.position.scaling: none -> linear"));
+  CHECK(std::count(scaled.begin(), scaled.end(), '\n') == 1);
+  CHECK(contains(why("model.position.theta=500"), "needs --force: model.position.theta: 10000 -> 500"));
 }
 
 }  // namespace ordo::test

@@ -136,6 +136,28 @@ TEST_CASE("surgery: another base changes the loss and no tensor", "[unit]") {
   CHECK(other.loss() != run.loss);
 }
 
+TEST_CASE("surgery: a kind is told with the settings that are not its defaults, and where its length comes from",
+          "[unit]") {
+  const TrainedSample run = train_sample({});
+  const Operated yarn =
+      operate(run.content, {"model.position.scaling={kind: yarn, factor: 4, beta_fast: 16}", "model.max_length=24"});
+  const std::string report = report_of(yarn.surgery);
+  CAPTURE(report);
+  CHECK(report.find("scaling.kind: none -> yarn, factor 4, original length 16 (from the run), beta_fast 16;") !=
+        std::string::npos);
+  CHECK(report.find("tensors of the position encoding") == std::string::npos);  // rope has none
+  const Operated given =
+      operate(run.content, {"model.position.scaling={kind: yarn, factor: 4, original_max_position_embeddings: 8}"});
+  CHECK(report_of(given.surgery).ends_with("none -> yarn, factor 4, original length 8"));
+  const Operated table = operate(run.content, {"model.position={kind: learned, init_std: 0.5}"});
+  CHECK(report_of(table.surgery).find("rope -> learned, init_std 0.5\n") != std::string::npos);
+}
+
+TEST_CASE("surgery: another length alone is told only where an encoding's tensors show it", "[unit]") {
+  CHECK_FALSE(operate(train_sample({}).content, {"model.max_length=24"}).surgery.made());
+  CHECK(operate(trained_table(), {"model.max_length=24"}).surgery.made());
+}
+
 TEST_CASE("surgery: a linear scaling by 1 changes nothing, to the bit", "[unit]") {
   const TrainedSample run = train_sample({});
   const Operated scaled =

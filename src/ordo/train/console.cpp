@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ordo/train/console.h"
 
+#include <optional>
+
 #include "ordo/core/log.h"
 #include "ordo/core/text.h"
+#include "ordo/train/evaluate.h"
 
 namespace ordo {
 
@@ -21,8 +24,14 @@ const char* ending_text(RunReport::End end) {
 }  // namespace
 
 std::string metrics_text(const Metrics& metrics) {
+  const auto value_of = [&](const char* name) {
+    const auto found = metrics.find(name);
+    return found == metrics.end() ? std::nullopt : std::optional(found->second);
+  };
+  const bool ascii = value_of("bits_per_byte") == value_of("bits_per_character");  // then one of the two is enough
   std::vector<std::string> parts;
-  for (const auto& [name, value] : metrics) parts.push_back(fmt::format("{} {:.4f}", name, value));
+  for (const auto& name : in_reading_order(metrics))
+    if (!ascii || name != "bits_per_byte") parts.push_back(name + " " + metric_text(name, metrics.at(name)));
   return join(parts, ", ");
 }
 
@@ -53,7 +62,7 @@ void Console::evaluated(const EvalReport& r) {
             bytes_text(peak_memory_));
 }
 
-void Console::saved(const fs::path& checkpoint) { log::info("saved {}", checkpoint.string()); }
+void Console::saving(const fs::path& checkpoint) { log::info("saving {}", checkpoint.string()); }
 
 void Console::finished(const RunReport& r) {
   log::progress("");

@@ -12,7 +12,7 @@ class Console final : public Observer {
   void started(const RunConfig& config, int64_t step, int64_t steps) override;
   void stepped(const StepReport& report) override;
   void evaluated(const EvalReport& report) override;
-  void saved(const fs::path& checkpoint) override;
+  void saving(const fs::path& checkpoint) override;
   void finished(const RunReport& report) override;
 
  private:
@@ -21,7 +21,7 @@ class Console final : public Observer {
   Pace pace_;
 };
 
-// "loss 1.8436, perplexity 6.319": what an evaluation gave, in words.
+// "loss 1.8436, perplexity 6.3190, accuracy 41.2%": what an evaluation gave, in words.
 std::string metrics_text(const Metrics& metrics);
 
 }  // namespace ordo

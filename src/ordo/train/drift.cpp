@@ -86,6 +86,33 @@ std::string without_places(std::string_view path) {
   return plain;
 }
 
+// "model.position.0.kind" -> "model.position.0": the choice whose kind this is; empty for other keys.
+std::string_view choice_of(std::string_view path) {
+  constexpr std::string_view kKind = ".kind";
+  return path.ends_with(kKind) ? path.substr(0, path.size() - kKind.size()) : std::string_view();
+}
+
+// A choice of another kind is one change: its settings are those of the kinds.
+std::vector<Drifted> without_their_settings(std::vector<Drifted> all) {
+  std::vector<std::string> choices;
+  for (const auto& d : all)
+    if (const auto choice = choice_of(d.change.path); !choice.empty()) choices.emplace_back(choice);
+  std::erase_if(all, [&](const Drifted& d) {
+    return std::any_of(choices.begin(), choices.end(), [&](const std::string& choice) {
+      return d.change.path != choice + ".kind" && covers(choice, d.change.path);
+    });
+  });
+  // A list of one is spoken to as that one, in files and on the command line.
+  const bool one = std::none_of(all.begin(), all.end(), [](const Drifted& d) {
+    return d.change.path.starts_with("model.position.") && !d.change.path.starts_with("model.position.0.");
+  });
+  for (auto& d : all) {
+    if (const auto choice = choice_of(d.change.path); !choice.empty()) d.change.path = std::string(choice);
+    if (one && covers("model.position.0", d.change.path)) d.change.path.erase(std::string("model.position").size(), 2);
+  }
+  return all;
+}
+
 std::string change_text(const Drifted& d) {
   const auto shown = [](const std::string& value) { return value.empty() ? std::string("absent") : value; };
   return fmt::format("{}: {} -> {}", d.change.path, shown(d.change.a), shown(d.change.b));
@@ -114,10 +141,10 @@ std::vector<Drifted> drifted(const std::string& checkpoint_config, const RunConf
   return all;
 }
 
-void check_drift(const std::string& checkpoint_config, const RunConfig& now, bool force) {
+void check_drift(const std::string& checkpoint_config, const RunConfig& now, bool force, std::string_view checkpoint) {
   std::string refused;
   std::vector<std::string> allowed;
-  for (const auto& d : drifted(checkpoint_config, now)) {
+  for (const auto& d : without_their_settings(drifted(checkpoint_config, now))) {
     const std::string text = fmt::format("{} ({})", change_text(d), d.rule->why);
     if (d.rule->drift == Drift::refused) {
       refused += "\n  refused:       " + text;
@@ -128,9 +155,9 @@ void check_drift(const std::string& checkpoint_config, const RunConfig& now, boo
     }
   }
   require<ConfigError>(refused.empty(),
-                       "the config has changed since the checkpoint it would go on from:{}\nPut the values back, or "
-                       "start a new run (--run DIR; with --init RUN it begins with these weights)",
-                       refused);
+                       "the config has changed since {}, which it would go on from. Start a new run (--run DIR; with "
+                       "--init RUN it begins with these weights), or put the values back:{}",
+                       checkpoint, refused);
   for (const auto& text : allowed) log::info("changed since the checkpoint: {}", text);
 }
 

@@ -32,8 +32,10 @@ struct Drifted {
 };
 std::vector<Drifted> drifted(const std::string& checkpoint_config, const RunConfig& now);
 
-// Logs what is allowed; throws ConfigError that lists, key by key, what is refused, and what needs --force unless
-// `force`.
-void check_drift(const std::string& checkpoint_config, const RunConfig& now, bool force);
+// Logs what is allowed; throws ConfigError that says how to go on and lists, key by key, what is refused, and what
+// needs
+// --force unless `force`. Of a choice that is of another kind only that is listed, not the settings that went with it.
+// `checkpoint`: its name in messages.
+void check_drift(const std::string& checkpoint_config, const RunConfig& now, bool force, std::string_view checkpoint);
 
 }  // namespace ordo

@@ -2,6 +2,9 @@
 #include "ordo/train/evaluate.h"
 
 #include <c10/core/GradMode.h>
+#include <fmt/core.h>
+
+#include <algorithm>
 
 #include "ordo/train/weights.h"
 
@@ -58,6 +61,19 @@ std::vector<EvalReport> evaluate_lengths(const Task& task, Model& model, const E
     reports.push_back(std::move(report));
   }
   return reports;
+}
+
+std::vector<std::string> in_reading_order(const Metrics& metrics) {
+  std::vector<std::string> names;
+  for (const char* known : {"loss", "perplexity", "accuracy"})
+    if (metrics.contains(known)) names.emplace_back(known);
+  for (const auto& [name, value] : metrics)
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  return names;
+}
+
+std::string metric_text(const std::string& name, double value) {
+  return name == "accuracy" ? fmt::format("{:.1f}%", 100.0 * value) : fmt::format("{:.4f}", value);
 }
 
 }  // namespace ordo

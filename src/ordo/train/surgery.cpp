@@ -8,6 +8,7 @@
 
 #include "ordo/core/text.h"
 #include "ordo/models/stack_of.h"
+#include "ordo/positions/rope_scaling.h"
 #include "ordo/train/weights.h"
 
 namespace ordo {
@@ -22,22 +23,61 @@ int64_t built_length(const RunConfig& config) {
   return stack && stack->config.max_length > 0 ? stack->config.max_length : config.train.length;
 }
 
-// What makes a position encoding another one, or gives its tensors another shape.
-// Settings that came or went with a kind are left out: the kinds say it.
+std::string default_of(const Kinds& kinds, const std::string& kind, const std::string& key) {
+  const auto info = std::find_if(kinds.begin(), kinds.end(), [&](const KindInfo& i) { return i.kind == kind; });
+  if (info == kinds.end()) return {};
+  const auto config = info->config();
+  for (const auto& d : differ([](Fields&) {}, [&](Fields& f) { info->fields(f, config.get()); }))
+    if (d.path == key) return d.b;
+  return {};
+}
+
+// "factor 4", for a setting of a kind that is new here; empty for one that is left at its default.
+std::string setting_text(const std::string& choice, const std::string& kind, const std::string& key,
+                         const std::string& value, int64_t trained) {
+  if (key == "original_max_position_embeddings")
+    return value == "null" ? fmt::format("original length {} (from the run)", trained) : "original length " + value;
+  const bool scaling = choice.ends_with(".scaling");
+  const Kinds& kinds = scaling ? kinds_of<RopeScaling>() : kinds_of<PositionEncoding>();
+  return value == default_of(kinds, kind, key) ? "" : fmt::format("{} {}", key, value);
+}
+
+// What makes a position encoding another one, or gives its tensors another shape. Settings that came with a kind stand
+// beside it; those that went with one are left out.
 std::vector<std::string> position_changes(RunConfig saved, RunConfig now) {
-  std::vector<std::string> changes;
-  for (const auto& d : differ(walk_of(saved), walk_of(now))) {
+  struct Change {
+    std::string choice, kind, text;  // choice: of a kind that is new, "model.position.0"
+  };
+  std::vector<Change> changes;
+  const auto all = differ(walk_of(saved), walk_of(now));
+  for (const auto& d : all) {
     if (d.path != "model.position" && !d.path.starts_with("model.position.")) continue;
-    if (d.a.empty() || d.b.empty()) {
-      if (!d.path.ends_with(".kind")) continue;
-      changes.push_back(fmt::format("{}: {}", d.path, d.a.empty() ? d.b + " is there now" : d.a + " is gone"));
-    } else {
-      changes.push_back(fmt::format("{}: {} -> {}", d.path, d.a, d.b));
-    }
+    const bool kind = d.path.ends_with(".kind"), one_sided = d.a.empty() || d.b.empty();
+    if (one_sided && (!kind || d.a + d.b == "none")) continue;  // also a choice within a kind, where nothing is chosen
+    const std::string text = d.a.empty()   ? d.b + " is there now"
+                             : d.b.empty() ? d.a + " is gone"
+                                           : fmt::format("{} -> {}", d.a, d.b);
+    const std::string choice = kind ? d.path.substr(0, d.path.size() - std::string_view(".kind").size()) : "";
+    changes.push_back({choice, d.b, fmt::format("{}: {}", d.path, text)});
   }
-  if (built_length(saved) != built_length(now))
-    changes.push_back(fmt::format("model.max_length: {} -> {}", built_length(saved), built_length(now)));
-  return changes;
+  const int64_t trained = now.train.trained_length > 0 ? now.train.trained_length : trained_length(saved);
+  for (const auto& d : all) {
+    const auto of = std::find_if(changes.rbegin(), changes.rend(), [&](const Change& c) {
+      return !c.choice.empty() && d.a.empty() && d.path.starts_with(c.choice + ".");
+    });
+    if (of == changes.rend() || d.path == of->choice + ".kind") continue;
+    const std::string setting = setting_text(of->choice, of->kind, d.path.substr(of->choice.size() + 1), d.b, trained);
+    if (!setting.empty()) of->text += ", " + setting;
+  }
+  std::vector<std::string> texts;
+  for (const auto& change : changes) texts.push_back(change.text);
+  return texts;
+}
+
+// An encoding may have been built for another length than the checkpoint's; that matters only where tensors show it.
+std::string length_change(const RunConfig& saved, const RunConfig& now) {
+  if (built_length(saved) == built_length(now)) return {};
+  return fmt::format("model.max_length: {} -> {}", built_length(saved), built_length(now));
 }
 
 // An entry of a list of encodings, and how its tensors' names begin below the encoding's module.
@@ -171,8 +211,9 @@ std::vector<std::string> Surgery::lines() const {
   std::vector<std::string> lines{"positions are not those of the checkpoint: " + join(changes, "; ")};
   for (const auto& tensor : tensors)
     if (tensor.fate != Fate::kept || !tensor.how.empty()) lines.push_back(tensor.text());
-  lines.push_back(fmt::format("tensors of the position encoding: {} kept, {} resized, {} new, {} dropped",
-                              count(Fate::kept), count(Fate::resized), count(Fate::fresh), count(Fate::dropped)));
+  if (!tensors.empty())
+    lines.push_back(fmt::format("tensors of the position encoding: {} kept, {} resized, {} new, {} dropped",
+                                count(Fate::kept), count(Fate::resized), count(Fate::fresh), count(Fate::dropped)));
   return lines;
 }
 
@@ -185,6 +226,8 @@ int64_t trained_length(const Checkpoint& checkpoint) { return trained_length(con
 Surgery adopt_weights(const CheckpointContent& from, const RunConfig& now, Model& model, std::string_view what) {
   const RunConfig saved = config_of(from.config);
   Surgery surgery{.changes = position_changes(saved, now), .tensors = {}};
+  const bool settings_changed = surgery.made();
+  if (const auto length = length_change(saved, now); !length.empty()) surgery.changes.push_back(length);
   const Graft graft(saved, now, model);
   const auto load = [&](const NamedTensors& source, const NamedTensors& into, std::vector<TensorFate>& report) {
     if (!surgery.made()) return load_into(source, into, what);
@@ -194,6 +237,8 @@ Surgery adopt_weights(const CheckpointContent& from, const RunConfig& now, Model
   load(from.model, weights_of(model), surgery.tensors);
   std::vector<TensorFate> same;  // averages share the fate of what they are of
   if (!from.ema.empty()) load(from.ema, named_parameters(model), same);
+  // Another length alone is nothing to an encoding whose tensors are all as they were.
+  if (!settings_changed && surgery.count(Fate::kept) == static_cast<int64_t>(surgery.tensors.size())) return {};
   return surgery;
 }
 

@@ -69,6 +69,8 @@ struct Observer {
   }
   virtual void stepped(const StepReport& report) { (void)report; }
   virtual void evaluated(const EvalReport& report) { (void)report; }  // once a length
+  // A checkpoint is being written while training goes on; `saved` follows once it is durable, some steps later.
+  virtual void saving(const std::filesystem::path& checkpoint) { (void)checkpoint; }
   virtual void saved(const std::filesystem::path& checkpoint) { (void)checkpoint; }
   virtual void finished(const RunReport& report) { (void)report; }
 };

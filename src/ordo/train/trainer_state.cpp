@@ -124,6 +124,7 @@ void Trainer::Inside::save_now() {
                         state.step, broken.value_or(""));
   CheckpointContent now = content();
   if (good) good = now;
+  tell([&](Observer& o) { o.saving(parts.run / checkpoint_name(state.step)); });
   saver->save(state.step, std::move(now), judge.take_new_best());
   saved_step = state.step;
 }
