@@ -80,8 +80,8 @@ Learned::Learned(const Config& config, const PositionFacts& facts)
 std::optional<std::string> Learned::refuses_length(int64_t length) const {
   if (config_.on_overflow != Overflow::error || length <= config_.max_positions) return std::nullopt;
   return fmt::format(
-      "a sequence of {} tokens is longer than the {} positions of the learned table; shorten it, or train with a "
-      "larger max_positions, or set on_overflow: clamp or interpolate",
+      "a sequence of {} tokens is longer than the {} positions of the learned table; shorten it, or give the "
+      "model more with model.max_length (max_positions, where that is set), or set on_overflow: clamp or interpolate",
       length, config_.max_positions);
 }
 
