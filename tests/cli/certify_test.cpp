@@ -102,6 +102,18 @@ TEST_CASE("certify --explain prints the worked example, as text and as JSON", "[
   CHECK(parse_json(json.out, "certify --explain --json")["encoding"] == "learned");
 }
 
+TEST_CASE("certify --explain of a run says that it is not about the run's weights", "[cli]") {
+  const Scratch scratch;
+  const fs::path file = scratch.write("small.yaml", std::string(kSmall)), run = scratch / "run";
+  REQUIRE(run_ordo({"train", file.string(), "--run", run.string(), "train.steps=1"}, one_thread()).code == 0);
+  const Outcome of_run = run_ordo({"certify", run.string(), "--explain"}, one_thread());
+  CHECK_THAT(of_run.out, Catch::Matchers::StartsWith("This uses a fresh encoding of the kind that " + run.string() +
+                                                     " has, 4 numbers wide, not the run's weights."));
+  CHECK_THAT(run_ordo({"certify", file.string(), "--explain"}, one_thread()).out,
+             !Catch::Matchers::Contains("the run's weights"));
+  CHECK(run_ordo({"certify", file.string(), "--layer", "1"}, one_thread()).code == 2);
+}
+
 TEST_CASE("certify: a config that cannot be read or assembled exits with 2", "[cli]") {
   const Scratch scratch;
   const fs::path file = scratch.write("small.yaml", std::string(kSmall));
