@@ -54,27 +54,30 @@ Tensor turns_of_queries(PositionEncoding& position, const AttentionLayer& layer,
   return at::atan2(across, along);
 }
 
+// What is read of one encoding, alone.
 struct Reader {
-  Model& model;
-  const MultiHeadAttention* attention;  // of a layer that the encoding acts in
-  Tensor angles;                        // frequency x place: [M, P]
+  PositionEncoding& position;
+  const AttentionLayer* layer;  // that it acts in; null: in none
+  int64_t dim;
+  Tensor angles;  // frequency x place: [M, P]
   at::ScalarType type;
 
+  // Rows that parameters project, scale or mix are no sines and cosines any more.
+  bool adds_plain_rows() const { return position.traits().places.input && position.parameters().empty(); }
+
   std::optional<double> read(const Positions& at) const {
-    PositionEncoding& position = model.position();
-    const Places places = position.traits().places;
     std::optional<double> worst;
     const auto take = [&](std::optional<double> error) {
       if (error) worst = std::max(worst.value_or(0.0), *error);
     };
-    if (places.query_key && attention != nullptr) {
-      const Tensor turns = turns_of_queries(position, attention->settings(), at, type);
+    if (position.traits().places.query_key && layer != nullptr) {
+      const Tensor turns = turns_of_queries(position, *layer, at, type);
       const Tensor still = at::zeros({1, at.length()}, at::kDouble);
       if (turns.defined()) take(largest(nearest_curve(turns, at::cat({angles.cos().acos(), still}, 0))));
     }
-    if (places.input) {
+    if (adds_plain_rows()) {
       const auto options = at::TensorOptions(type).device(at.index.device());
-      const Tensor added = position.input(at::zeros({1, at.length(), model.dim()}, options), at)[0];
+      const Tensor added = position.input(at::zeros({1, at.length(), dim}, options), at)[0];
       take(largest(
           nearest_curve(added.to(at::kCPU, at::kDouble).transpose(0, 1), at::cat({angles.sin(), angles.cos()}, 0))));
     }
@@ -82,13 +85,21 @@ struct Reader {
   }
 };
 
-// Positions as they are, and as coordinates on one axis or more: an encoding of rows and columns takes those.
-std::vector<Positions> as_coordinates(const Positions& at) {
-  std::vector<Positions> forms{at};
-  for (int64_t axes = 1; axes <= 3; ++axes)
-    forms.push_back(
-        {.index = at.index, .coords = at.index.to(at::kFloat).unsqueeze(-1).expand({-1, -1, axes}).contiguous()});
-  return forms;
+// Whole positions, of which tables may be kept: coordinates would go past those. Only an encoding that reads whole
+// positions as places of a grid is given coordinates, equal on every axis.
+Positions readable(const Reader& reader, const Positions& at) {
+  const int64_t axes = reader.position.traits().takes_axes;
+  if (axes < 2 || reader.layer == nullptr) return at;
+  const Positions line{.index = at.index,
+                       .coords = at.index.to(at::kFloat).unsqueeze(-1).expand({-1, -1, axes}).contiguous()};
+  constexpr int64_t kFirst = 4;  // so near that halves of the bits are no other place
+  constexpr double kApart = 0.05;
+  const auto turns = [&](const Positions& p) {
+    return turns_of_queries(reader.position, *reader.layer, p.slice(0, std::min(kFirst, p.length())), reader.type);
+  };
+  const Tensor by_index = turns(at), by_line = turns(line);
+  const bool same = by_index.defined() && by_line.defined() && (by_index - by_line).abs().max().item<double>() < kApart;
+  return same ? at : line;
 }
 
 }  // namespace
@@ -97,26 +108,22 @@ std::optional<AngleError> angle_error(Lab& lab, at::ScalarType type) {
   constexpr int64_t kFarthest = 1 << 15;
   Model& model = lab.model();
   const int64_t length = std::min(model.max_length(), kFarthest);
-  const Tensor frequencies = model.position().frequencies(length);
-  if (!frequencies.defined() || frequencies.numel() == 0) return std::nullopt;
   const at::NoGradGuard no_grad;
   const AutocastScope plain(lab.device().type(), no_autocast());
   const Positions at = spread(length, lab.device());
-  Reader reader{.model = model, .attention = nullptr, .angles = {}, .type = type};
-  reader.angles =
-      frequencies.detach().to(at::kCPU, at::kDouble).flatten().unsqueeze(1) * at.index.to(at::kCPU, at::kDouble);
-  for (const MultiHeadAttention* attention : lab.attentions(model))
-    if (reader.attention == nullptr && model.position().acts_in(attention->settings().layer))
-      reader.attention = attention;
-  std::optional<double> best;
-  for (const Positions& form : as_coordinates(at)) {
-    try {
-      if (const auto found = reader.read(form)) best = std::min(best.value_or(*found), *found);
-    } catch (const Error&) {  // no encoding of such coordinates
-    }
+  std::optional<AngleError> worst;
+  for (PositionEncoding* part : lab.parts()) {
+    const Tensor frequencies = part->frequencies(length);
+    if (!frequencies.defined() || frequencies.numel() == 0) continue;
+    Reader reader{.position = *part, .layer = nullptr, .dim = model.dim(), .angles = {}, .type = type};
+    reader.angles =
+        frequencies.detach().to(at::kCPU, at::kDouble).flatten().unsqueeze(1) * at.index.to(at::kCPU, at::kDouble);
+    for (const MultiHeadAttention* attention : lab.attentions(model))
+      if (reader.layer == nullptr && part->acts_in(attention->settings().layer)) reader.layer = &attention->settings();
+    if (const auto error = reader.read(readable(reader, at)))
+      worst = AngleError{std::max(*error, worst ? worst->radians : 0.0), length};
   }
-  if (!best) return std::nullopt;
-  return AngleError{*best, length};
+  return worst;
 }
 
 }  // namespace ordo::certify_checks

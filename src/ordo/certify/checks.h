@@ -48,12 +48,13 @@ class Lab {
   const Subject& subject() const { return subject_; }
   at::Device device() const { return device_; }
   PositionTraits traits() { return model().position().traits(); }
-  bool encodes();  // acts anywhere but on positions
+  std::vector<PositionEncoding*> parts();  // of the model's encoding: itself, or what its list is made of
+  bool encodes();                          // acts anywhere but on positions
 
   // Tokens of a row in the checks: within the model's length, and within the length over which the encoding's
   // frequencies stay the same.
   int64_t length();
-  int64_t changes_at();  // the first length with other frequencies than length 1 has; 0: none in reach
+  int64_t changes_at();  // the first length with other frequencies of any part than length 1 has; 0: none in reach
   bool windowed();       // some layer sees a window
   std::vector<MultiHeadAttention*> attentions(Model& model) const;
 
@@ -124,8 +125,8 @@ Property low_precision_error(Lab& lab);
 // key, by offset, by content); null: it has none.
 std::optional<double> forms_differ(Lab& lab);
 
-// The largest distance in radians between angles that the encoding uses, seen in queries or inputs of the type, and
-// position x frequency; nothing when it declares no frequencies, or they cannot be read off.
+// The largest distance in radians between angles that any part of the encoding uses, seen in queries or inputs of the
+// type, and position x that part's own frequencies; nothing when none declares frequencies, or they cannot be read off.
 struct AngleError {
   double radians = 0.0;
   int64_t positions = 0;  // as far as was looked

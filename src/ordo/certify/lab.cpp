@@ -85,16 +85,25 @@ bool Lab::windowed() {
   return std::any_of(all.begin(), all.end(), [](const auto* a) { return a->settings().window.has_value(); });
 }
 
+std::vector<PositionEncoding*> Lab::parts() {
+  PositionEncoding& whole = model().position();
+  std::vector<PositionEncoding*> parts;
+  for (const auto& child : whole.named_children())  // of a list: "0", "1", …
+    if (child.key() == std::to_string(parts.size()))
+      if (auto* part = dynamic_cast<PositionEncoding*>(child.value().get())) parts.push_back(part);
+  return parts.empty() ? std::vector<PositionEncoding*>{&whole} : parts;
+}
+
 int64_t Lab::changes_at() {
   if (changes_at_) return *changes_at_;
-  changes_at_ = 0;
-  const PositionEncoding& position = model().position();
-  const Tensor first = position.frequencies(1);
   constexpr int64_t kReach = 200;
-  for (int64_t n = 2; first.defined() && n <= std::min(2 * model().max_length(), kReach); ++n) {
-    if (at::equal(position.frequencies(n), first)) continue;
-    changes_at_ = n;
-    break;
+  const int64_t reach = std::min(2 * model().max_length(), kReach);
+  changes_at_ = 0;
+  for (const PositionEncoding* part : parts()) {
+    const Tensor first = part->frequencies(1);
+    int64_t n = 2;
+    while (first.defined() && n <= reach && at::equal(part->frequencies(n), first)) ++n;
+    if (first.defined() && n <= reach && (*changes_at_ == 0 || n < *changes_at_)) changes_at_ = n;
   }
   return *changes_at_;
 }

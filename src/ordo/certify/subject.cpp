@@ -13,6 +13,7 @@
 #include "ordo/config/config.h"
 #include "ordo/models/decoder.h"
 #include "ordo/models/encoder.h"
+#include "ordo/models/stack_of.h"
 
 namespace ordo {
 
@@ -65,14 +66,16 @@ void stir_zeros(PositionEncoding& position) {
       draw_normal(p.value(), 0.1, hash_bytes(p.key().data(), p.key().size()));
 }
 
-bool two_sided(const Choice<Model>& model) { return model.kind == Encoder::kKind; }
+bool two_sided(const Choice<Model>& model) {
+  const auto stack = stack_of(model);
+  return stack && !stack->causal;
+}
 
 StackConfig stack_of(const Choice<Model>& model, const ModelFacts& facts) {
-  require<ConfigError>(model.kind == Decoder::kKind || model.kind == Encoder::kKind,
-                       "model.kind ({}): certificates are of stacks of attention: {} and {}", model.kind,
-                       Decoder::kKind, Encoder::kKind);
-  StackConfig c = two_sided(model) ? static_cast<const StackConfig&>(model.as<Encoder::Config>())
-                                   : static_cast<const StackConfig&>(model.as<Decoder::Config>());
+  const auto stack = stack_of(model);
+  require<ConfigError>(stack.has_value(), "model.kind ({}): certificates are of stacks of attention: {} and {}",
+                       model.kind, Decoder::kKind, Encoder::kKind);
+  StackConfig c = stack->config;
   if (c.max_length == 0) c.max_length = facts.max_length;
   return c;
 }
