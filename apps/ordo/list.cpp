@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 
 #include "options.h"
 #include "ordo/attention/cache.h"
@@ -58,6 +59,16 @@ PositionFacts example(bool causal) {
 }
 constexpr KernelFacts kExampleKernel{.dim = 32, .heads = 4, .kv_heads = 4, .head_dim = 8};
 
+// An encoding as its default settings make it. A formula without learned numbers would say too much of formulas.
+constexpr std::string_view kSettings = "Default settings; expression with a learned number.";
+std::shared_ptr<PositionEncoding> example_of(std::string_view kind, bool causal) {
+  if (kind != "expression") return positions().build(kind, example(causal));
+  Choice<PositionEncoding> formula;
+  load_config_text("position: {kind: expression, bias: -a*abs(distance), parameters: [{name: a, init: 1}]}",
+                   [&](Fields& f) { f("position", formula, ""); }, {});
+  return positions().build(formula, example(causal));
+}
+
 // The attention call that a layer would make in training: kernels look at shapes, types and forms only. Without an
 // encoding: one that has no position.
 AttentionCall training_call(PositionEncoding* position, bool causal) {
@@ -108,7 +119,7 @@ std::vector<Verdict> verdicts() {
       std::shared_ptr<PositionEncoding> built;
       std::string unfit;
       try {
-        built = positions().build(encoding, example(causal));
+        built = example_of(encoding, causal);
         initialise(*built, /*seed=*/1, {}, /*layers=*/1);  // some forms depend on the numbers
       } catch (const ConfigError& error) {
         unfit = error.what();
@@ -133,40 +144,88 @@ std::string places_of(std::string_view position) {
   }
 }
 
-// "sdpa, flash: it takes no value terms": kernels that refuse for the same reason together.
-Words reasons(const std::vector<Verdict>& verdicts) {
-  std::vector<std::pair<std::string, Words>> by_reason;
-  for (const Verdict& verdict : verdicts) {
-    if (verdict.refusal.empty()) continue;
-    auto found = std::find_if(by_reason.begin(), by_reason.end(),
-                              [&](const auto& reason) { return reason.first == verdict.refusal; });
-    if (found == by_reason.end()) found = by_reason.insert(by_reason.end(), {verdict.refusal, {}});
-    found->second.push_back(verdict.kernel);
+// Why pairs do not work, each reason once, with the encodings that it holds for.
+class Refusals {
+ public:
+  void add(const std::string& kernel, const std::string& reason, const std::string& position) {
+    const auto found =
+        std::find_if(all_.begin(), all_.end(), [&](const One& r) { return r.kernel == kernel && r.reason == reason; });
+    One& one = found == all_.end() ? all_.emplace_back(One{kernel, reason, {}}) : *found;
+    one.positions.push_back(position);
   }
-  Words lines;
-  for (const auto& [reason, refusing] : by_reason)
-    lines.push_back(
-        fmt::format("{}: {}", refusing.size() == kernels().entries().size() ? "all" : join(refusing, ", "), reason));
-  return lines;
+  // "sdpa with t5_bias, kerple: its fused path has no gradient for a learned bias"
+  std::string text() const {
+    std::string lines;
+    for (const One& one : all_)
+      lines += fmt::format("{} with {}: {}\n", one.kernel, join(one.positions, ", "), one.reason);
+    return lines;
+  }
+
+ private:
+  struct One {
+    std::string kernel, reason;
+    Words positions;
+  };
+  std::vector<One> all_;
+};
+
+// The reason without what is said of the one encoding: "xpos: …" for all kernels is about the encoding, and the
+// sentence on places ends with the encoding's name and places.
+std::string short_reason(const Verdict& verdict) {
+  std::string reason = verdict.refusal;
+  const std::string own = verdict.position + ": ";
+  if (reason.starts_with(own)) reason.erase(0, own.size());
+  const std::string kernel = fmt::format("attention kernel {} ", verdict.kernel);
+  if (reason.starts_with(kernel)) reason = "it " + reason.substr(kernel.size());
+  return reason.substr(0, reason.find(", so it cannot serve "));
 }
 
+using Pairs = std::span<const Verdict>;  // of one encoding in one kind of stack: a verdict of each kernel
+
+bool same_kernels(Pairs a, Pairs b) {
+  return std::equal(a.begin(), a.end(), b.begin(),
+                    [](const Verdict& x, const Verdict& y) { return x.refusal.empty() == y.refusal.empty(); });
+}
+
+// Whether the encoding itself refuses the stack, whatever the kernel.
+bool all_refuse_alike(Pairs pairs) {
+  return std::all_of(pairs.begin(), pairs.end(),
+                     [&](const Verdict& v) { return !v.refusal.empty() && v.refusal == pairs[0].refusal; });
+}
+
+void add_refusals(Pairs pairs, Pairs other_side, Refusals& refusals) {
+  const bool alike = all_refuse_alike(pairs);
+  for (size_t n = 0; n < (alike ? 1 : pairs.size()); ++n) {
+    const Verdict& pair = pairs[n];
+    const bool both = pair.refusal == other_side[n].refusal;
+    if (pair.refusal.empty() || (both && pair.side != kSides[0])) continue;  // said with the causal stack
+    refusals.add(alike ? "all" : pair.kernel, short_reason(pair),
+                 both ? pair.position : fmt::format("{} ({})", pair.position, pair.side));
+  }
+}
+
+// One row for both kinds of stacks where they agree, else one each.
 void print_pairs() {
-  Words header{"position", "acts on", "stack"}, refusals;
+  Words header{"position", "acts on", "stack"};
   for (const auto& kernel : kernels().entries()) header.emplace_back(kernel.info.kind);
   Table table(header);
+  Refusals refusals;
+  const auto row = [&](Pairs pairs, std::string_view stack) {
+    Words cells{pairs[0].position, places_of(pairs[0].position), std::string(stack)};
+    for (const Verdict& pair : pairs) cells.emplace_back(pair.refusal.empty() ? "yes" : "no");
+    table.row(cells);
+  };
   const auto all = verdicts();
   const size_t width = kernels().entries().size();
-  for (size_t i = 0; i < all.size(); i += width) {  // a stack's row
-    const std::vector<Verdict> pairs(all.begin() + static_cast<int64_t>(i),
-                                     all.begin() + static_cast<int64_t>(i + width));
-    Words row{pairs[0].position, places_of(pairs[0].position), std::string(pairs[0].side)};
-    for (const Verdict& pair : pairs) row.emplace_back(pair.refusal.empty() ? "yes" : "no");
-    table.row(row);
-    for (const std::string& reason : reasons(pairs))
-      refusals.push_back(fmt::format("{}, {}: {}", pairs[0].position, pairs[0].side, reason));
+  for (size_t i = 0; i < all.size(); i += 2 * width) {
+    const Pairs causal(&all[i], width), both_sided(&all[i + width], width);
+    const bool same = same_kernels(causal, both_sided);
+    row(causal, same ? "both" : kSides[0]);
+    if (!same) row(both_sided, kSides[1]);
+    add_refusals(causal, both_sided, refusals);
+    add_refusals(both_sided, causal, refusals);
   }
-  print(table.text());
-  if (!refusals.empty()) print("\n" + join(refusals, "\n") + "\n");
+  print(fmt::format("{}\n{} Why not:\n\n{}", table.text(), kSettings, refusals.text()));
 }
 
 Json as_json(const CatalogueName& catalogue, bool pairs) {

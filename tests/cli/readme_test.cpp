@@ -24,7 +24,63 @@ std::vector<std::string> readme_commands() {
   return commands;
 }
 
+// What stands behind "position: " in the block of encodings, one a line, commented out or not.
+std::vector<std::string> readme_encodings() {
+  const std::string text = read_file(fs::path(ORDO_SOURCE_DIR) / "README.md");
+  std::istringstream section(text.substr(text.find("## Choosing a position encoding")));
+  std::vector<std::string> encodings;
+  for (std::string line; std::getline(section, line) && !line.starts_with("## A proof");) {
+    const size_t key = line.find("position: ");
+    if (key == 2 || line.starts_with("  # position: ")) encodings.push_back(line.substr(key));
+  }
+  return encodings;
+}
+
+// The examples of `ordo help expression`: the lines from one "position:" to the empty one behind it.
+std::vector<std::string> help_formulas() {
+  std::istringstream page(run_ordo({"help", "expression"}).out);
+  std::vector<std::string> examples;
+  bool inside = false;
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with("  position:")) examples.emplace_back();
+    inside = (inside || line.starts_with("  position:")) && !line.empty();
+    if (inside) examples.back() += line + "\n";
+  }
+  return examples;
+}
+
 }  // namespace
+
+TEST_CASE("the encodings of the README hold, its formulas in stacks that see both sides too", "[cli]") {
+  const Scratch scratch;
+  const std::string base = "include: " + std::string(ORDO_SOURCE_DIR) + "/configs/tiny.yaml\nmodel:\n  ";
+  const auto encodings = readme_encodings();
+  CHECK(encodings.size() >= 6);
+  for (const auto& encoding : encodings) {
+    const std::string file = scratch.write("one.yaml", base + "layers: 4\n  " + encoding + "\n").string();
+    const Outcome outcome = run_ordo({"check", file});
+    INFO(encoding << "\n" << outcome.err);
+    CHECK(outcome.code == 0);
+    if (encoding.find("expression") == std::string::npos) continue;
+    const std::string both =
+        "{kind: encoder, dim: 32, layers: 2, attention: {heads: 2}, " + encoding.substr(0, encoding.find("  #")) + "}";
+    CHECK(run_ordo({"certify", file, "model=" + both}).code == 0);
+  }
+}
+
+TEST_CASE("the formulas of ordo help expression work as they stand there", "[cli]") {
+  const Scratch scratch;
+  const auto examples = help_formulas();
+  CHECK(examples.size() == 3);
+  for (const auto& example : examples) {
+    const std::string file =
+        scratch.write("one.yaml", "include: " + std::string(ORDO_SOURCE_DIR) + "/configs/tiny.yaml\nmodel:\n" + example)
+            .string();
+    const Outcome outcome = run_ordo({"check", file});
+    INFO(example << outcome.err);
+    CHECK(outcome.code == 0);
+  }
+}
 
 TEST_CASE("the commands of the README run, in their order, from a folder with configs/ and build/", "[cli]") {
   const Scratch scratch;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "ordo/core/json.h"
 #include "support/program.h"
@@ -70,6 +71,8 @@ TEST_CASE("wrong words on the command line end in exit 2 and one line that says 
       {{"bench", tiny, "--dtype", "bf16"}, "train.precision"},
       {{"help", "trane"}, "did you mean 'train'"},
       {{"help", "model.postion"}, "model.position"},
+      {{"help", "rope"}, "ordo help model.position.rope"},
+      {{"help", "optimizer"}, "ordo help train.optimizer"},
   };
   for (const auto& misuse : misuses) {
     std::string shown;
@@ -113,7 +116,26 @@ TEST_CASE("the manual knows every path of a config, and pages", "[cli]") {
     CHECK(run_ordo({"help", page}).code == 0);
   }
   CHECK(run_ordo({"help", "help"}).out.find("ordo help") != std::string::npos);
-  CHECK(run_ordo({"help", "--paths"}).out.find("model.decoder.position.rope\n") != std::string::npos);
+  CHECK(run_ordo({"help", "--paths"}).out.find("\nmodel.position.rope\n") != std::string::npos);
+}
+
+TEST_CASE("the manual shows paths as configs have them, and topics that it knows itself", "[cli]") {
+  const Outcome rope = run_ordo({"help", "model.position.rope"});
+  CHECK(rope.out.starts_with("model.position.rope (kind: rope)"));
+  CHECK(rope.out.find("decoder") == std::string::npos);
+  CHECK(rope.out.find("longrope") != std::string::npos);
+  CHECK(run_ordo({"help", "model.encoder.position.rope"}).out.starts_with("model.encoder.position.rope (kind: rope)"));
+  std::istringstream pages(rope.out + run_ordo({"help", "model.position"}).out + run_ordo({"help", "model"}).out +
+                           run_ordo({"help", "model.position.expression"}).out);
+  size_t told = 0;
+  for (std::string word, before; pages >> word; before = word) {
+    if (before != "help") continue;
+    while (word.ends_with(',') || word.ends_with(';')) word.pop_back();
+    INFO(word);
+    CHECK(run_ordo({"help", word}).code == 0);
+    ++told;
+  }
+  CHECK(told >= 5);
 }
 
 TEST_CASE("the version is told", "[cli]") {
@@ -161,6 +183,13 @@ TEST_CASE("list names each kind, and which encodings work under which kernels", 
     CHECK(positions.out.find(kind) != std::string::npos);
   const Outcome pairs = run_ordo({"list", "positions", "--kernels"});
   CHECK(pairs.out.find("tiled") != std::string::npos);
+  CHECK(pairs.out.find("rope                query and key          both       yes   yes    yes   yes    yes\n") !=
+        std::string::npos);
+  CHECK(pairs.out.find("xpos                query and key          two-sided  no    no     no    no     no\n") !=
+        std::string::npos);
+  const std::string reason = "it does not let an encoding act on scores\n";
+  CHECK(pairs.out.find(reason) != std::string::npos);
+  CHECK(pairs.out.find(reason) == pairs.out.rfind(reason));  // once for all that it holds for
   for (const auto* kinds :
        {"kernels", "models", "tasks", "tokenizers", "sources", "optimizers", "schedules", "recompute", "caches"})
     CHECK(run_ordo({"list", kinds}).code == 0);
@@ -193,6 +222,7 @@ TEST_CASE("list positions --kernels has each pair for causal and two-sided stack
   CHECK(why("rope", "flash", "two-sided").empty());
   CHECK(why("alibi", "flash", "causal").find("does not let an encoding act on scores") != std::string::npos);
   CHECK(why("t5_bias", "sdpa", "causal").find("no gradient for a learned bias") != std::string::npos);
+  CHECK(why("expression", "sdpa", "causal").find("no gradient for a learned bias") != std::string::npos);
   CHECK(why("fire", "sdpa", "causal").find("no gradient for a learned bias") != std::string::npos);
   CHECK(why("cope", "sdpa", "causal").find("all keys of a row") != std::string::npos);
   CHECK(why("xpos", "tiled", "two-sided").find("xpos: ") == 0);

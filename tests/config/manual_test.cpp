@@ -66,6 +66,28 @@ TEST_CASE("manual: every path that it knows has a page, and kinds inside their o
   CHECK(std::count(paths.begin(), paths.end(), "model.position.chain.parts.rope") == 0);
 }
 
+TEST_CASE("manual: a kind is left out of a path where all kinds know what follows", "[unit]") {
+  Root root;
+  const auto paths = manual_paths(walk_of(root));
+  const auto knows = [&](const char* path) { return std::count(paths.begin(), paths.end(), path); };
+  CHECK(knows("train.optimizer.lr") == 1);
+  CHECK(knows("train.optimizer.adamw.lr") == 0);
+  CHECK(knows("train.optimizer.sgd.momentum") == 1);
+  CHECK(knows("train.optimizer.momentum") == 0);
+  CHECK_THROWS_AS(page("train.optimizer.momentum"), ConfigError);
+}
+
+TEST_CASE("manual: a page is headed by the path that was asked for", "[unit]") {
+  CHECK(page("train.optimizer.lr").starts_with("train.optimizer.lr: learning rate"));
+  CHECK(holds(page("train.optimizer.sgd.lr"), {"train.optimizer.sgd.lr: learning rate", "default: 0.1"}));
+}
+
+TEST_CASE("manual: a kind's page says where the kinds of its choices and the keys of its sections are told", "[unit]") {
+  CHECK(holds(page("model.position.rope"),
+              {"kinds of scaling: yarn, linear; the settings of one: ordo help model.position.rope.scaling.yarn\n"}));
+  CHECK(holds(page("model"), {"sections: ", "ordo help model.feed_forward"}));
+}
+
 TEST_CASE("manual: a wrong path gets the nearest", "[unit]") {
   CHECK_THROWS_WITH(page("model.postion.rope"),
                     "the manual has no page 'model.postion.rope'; did you mean 'model.position.rope'?");

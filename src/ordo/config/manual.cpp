@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "ordo/config/outline.h"
@@ -12,9 +13,18 @@ namespace ordo {
 
 namespace {
 
+using Texts = std::vector<std::string>;
+
+// A choice that was made on the way to a page: its kinds, and which of the path's names is the one that was chosen.
+struct Chosen {
+  const Kinds* kinds;
+  size_t at;
+};
+
 // A page of the manual: an option (the root has none), or a kind after its choice, with the options below it.
 struct Page {
   const std::string& path;
+  const std::vector<Chosen>& chosen;
   const Option* option = nullptr;
   const KindInfo* kind = nullptr;
   const Outline* below = nullptr;  // of a section or a kind
@@ -27,23 +37,84 @@ const Option& held(const Option& option) {
   return wraps ? held(option.inner.front()) : option;
 }
 
-void visit_pages(const Outline& outline, const std::string& path, std::vector<const Kinds*>& open,
-                 const PageVisit& visit) {
+void visit_pages(const Outline& outline, const std::string& path, std::vector<Chosen>& chosen, const PageVisit& visit) {
   for (const auto& option : outline) {
     const std::string here = child_path(path, option.key);
     const Option& core = held(option);
-    visit({here, &option, nullptr, core.type == Option::Type::group ? &core.inner : nullptr});
-    if (core.type == Option::Type::group) visit_pages(core.inner, here, open, visit);
-    if (core.type != Option::Type::choice || std::find(open.begin(), open.end(), core.kinds) != open.end()) continue;
-    open.push_back(core.kinds);  // a choice inside one of its own kinds is not unfolded again
+    visit({here, chosen, &option, nullptr, core.type == Option::Type::group ? &core.inner : nullptr});
+    if (core.type == Option::Type::group) visit_pages(core.inner, here, chosen, visit);
+    const auto again = [&](const Chosen& open) { return open.kinds == core.kinds; };
+    if (core.type != Option::Type::choice || std::any_of(chosen.begin(), chosen.end(), again))
+      continue;  // a choice inside one of its own kinds is not unfolded again
+    chosen.push_back({core.kinds, static_cast<size_t>(std::count(here.begin(), here.end(), '.')) + 1});
     for (const auto& info : *core.kinds) {
       const Outline settings = outline_of(info);
       const std::string kind_path = child_path(here, info.kind);
-      visit({kind_path, &option, &info, &settings});
-      visit_pages(settings, kind_path, open, visit);
+      visit({kind_path, chosen, &option, &info, &settings});
+      visit_pages(settings, kind_path, chosen, visit);
     }
-    open.pop_back();
+    chosen.pop_back();
   }
+}
+
+Texts names_in(std::string_view path) {
+  Texts names;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find('.', begin), path.size());
+    names.emplace_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return names;
+}
+
+// Where a page stands: the names of its path, and which of them are kinds that a path may leave out, as those of a
+// config do, because all kinds of that choice know what follows: model.decoder.dim is model.dim.
+struct Place {
+  Texts names;
+  std::vector<bool> spare;
+
+  std::string shortest() const {
+    Texts kept;
+    for (size_t n = 0; n < names.size(); ++n)
+      if (!spare[n]) kept.push_back(names[n]);
+    return join(kept, ".");
+  }
+  bool answers(const Texts& asked) const {
+    size_t met = 0;
+    for (size_t n = 0; n < names.size(); ++n) {
+      if (met < asked.size() && names[n] == asked[met])
+        ++met;
+      else if (!spare[n])
+        return false;
+    }
+    return met == asked.size();
+  }
+};
+
+// Of all pages, in the order in which they are visited.
+std::vector<Place> places_in(const Outline& root) {
+  std::vector<Place> places;
+  std::vector<std::vector<Chosen>> choices;
+  std::set<std::string> known;
+  std::vector<Chosen> chosen;
+  visit_pages(root, "", chosen, [&](const Page& page) {
+    places.push_back({names_in(page.path), {}});
+    choices.push_back(page.chosen);
+    known.insert(page.path);
+  });
+  for (size_t p = 0; p < places.size(); ++p) {
+    places[p].spare.resize(places[p].names.size());
+    for (const Chosen& choice : choices[p]) {
+      const auto knows_it = [&](const KindInfo& info) {
+        Texts names = places[p].names;
+        names[choice.at] = info.kind;
+        return known.contains(join(names, "."));
+      };
+      places[p].spare[choice.at] =
+          choice.at + 1 < places[p].names.size() && std::all_of(choice.kinds->begin(), choice.kinds->end(), knows_it);
+    }
+  }
+  return places;
 }
 
 std::string type_text(const Option& option) {
@@ -107,11 +178,38 @@ std::string short_values(const Option& option) {
   return fmt::format("one of {}", count);
 }
 
-std::string options_table(const Outline& outline) {
+// The first kind that has settings, for an example of where they are told.
+std::string_view telling_kind(const Kinds& kinds) {
+  const auto told =
+      std::find_if(kinds.begin(), kinds.end(), [](const auto& info) { return !outline_of(info).empty(); });
+  return told == kinds.end() ? kinds.front().kind : told->kind;
+}
+
+// What did not fit into the table, and where the pages below are.
+std::string pages_below(const std::string& path, const Outline& outline) {
+  constexpr size_t kLongest = 120;
+  std::string out;
+  Texts sections;
+  for (const auto& option : outline) {
+    const Option& core = held(option);
+    const std::string here = child_path(path, option.key), values = values_text(option);
+    if (core.type == Option::Type::group) sections.push_back("ordo help " + here);
+    if (core.type == Option::Type::named && short_values(option) != values)
+      out += fmt::format("{} is one of: {}\n", option.key, values);
+    if (core.type == Option::Type::choice)
+      out += fmt::format("kinds of {}: {}the settings of one: ordo help {}.{}\n", option.key,
+                         display_width(values) <= kLongest ? values + "; " : fmt::format("ordo help {}; ", here), here,
+                         telling_kind(*core.kinds));
+  }
+  if (!sections.empty()) out += fmt::format("sections: {}\n", join(sections, ", "));
+  return out.empty() ? "" : "\n" + out;
+}
+
+std::string options_table(const std::string& path, const Outline& outline) {
   Table table({"key", "type", "default", "values", "what it is"});
   for (const auto& option : outline)
     table.row({option.key, type_text(option), default_text(option), short_values(option), option.help});
-  return table.text();
+  return table.text() + pages_below(path, outline);
 }
 
 std::string choice_page(const std::string& path, const Option& option) {
@@ -120,7 +218,7 @@ std::string choice_page(const std::string& path, const Option& option) {
   for (const auto& info : kinds) table.row({std::string(info.kind), std::string(info.summary)});
   const std::string fallback = default_text(option);
   return fmt::format("{}: {}\n{}, default: {}\n\n{}\nThe settings of one kind: ordo help {}.{}\n", path, option.help,
-                     type_text(option), fallback.empty() ? "none" : fallback, table.text(), path, kinds.front().kind);
+                     type_text(option), fallback.empty() ? "none" : fallback, table.text(), path, telling_kind(kinds));
 }
 
 std::string value_page(const std::string& path, const Option& option) {
@@ -130,38 +228,44 @@ std::string value_page(const std::string& path, const Option& option) {
   return out + (values.empty() ? "" : fmt::format("\nvalues: {}", values)) + "\n";
 }
 
-std::string page_text(const Page& page) {
+// `path`: as it was asked for.
+std::string page_text(const std::string& path, const Page& page) {
   if (page.kind != nullptr) {
-    const std::string head = fmt::format("{} (kind: {}): {}\n", page.path, page.kind->kind, page.kind->summary);
-    return head + (page.below->empty() ? "It has no settings.\n" : "\n" + options_table(*page.below));
+    const std::string head = fmt::format("{} (kind: {}): {}\n", path, page.kind->kind, page.kind->summary);
+    return head + (page.below->empty() ? "It has no settings.\n" : "\n" + options_table(path, *page.below));
   }
   if (page.below != nullptr)
-    return fmt::format("{}: {}\n\n{}", page.path, page.option->help, options_table(*page.below));
-  return held(*page.option).type == Option::Type::choice ? choice_page(page.path, *page.option)
-                                                         : value_page(page.path, *page.option);
+    return fmt::format("{}: {}\n\n{}", path, page.option->help, options_table(path, *page.below));
+  return held(*page.option).type == Option::Type::choice ? choice_page(path, *page.option)
+                                                         : value_page(path, *page.option);
 }
 
 }  // namespace
 
 std::vector<std::string> manual_paths(const Walk& walk) {
-  std::vector<std::string> paths{""};
-  std::vector<const Kinds*> open;
-  visit_pages(outline_of(walk), "", open, [&](const Page& page) { paths.push_back(page.path); });
+  Texts paths{""};
+  std::set<std::string> told;
+  for (const Place& place : places_in(outline_of(walk)))
+    if (told.insert(place.shortest()).second) paths.push_back(place.shortest());
   return paths;
 }
 
 std::string manual(const Walk& walk, std::string_view path) {
   const Outline root = outline_of(walk);
-  if (path.empty()) return options_table(root);
-  std::string text;
-  std::vector<const Kinds*> open;
-  visit_pages(root, "", open, [&](const Page& page) {
-    if (text.empty() && page.path == path) text = page_text(page);
-  });
-  if (text.empty()) {
+  if (path.empty()) return options_table("", root);
+  const auto places = places_in(root);
+  const Texts asked = names_in(path);
+  const auto wanted = std::find_if(places.begin(), places.end(), [&](const Place& p) { return p.answers(asked); });
+  if (wanted == places.end()) {
     const std::string near = did_you_mean(path, manual_paths(walk));
     throw ConfigError(fmt::format("the manual has no page '{}'{}{}", shown(path), near.empty() ? "" : "; ", near));
   }
+  std::string text;
+  std::vector<Chosen> chosen;
+  auto here = places.begin();
+  visit_pages(root, "", chosen, [&](const Page& page) {
+    if (here++ == wanted) text = page_text(std::string(path), page);
+  });
   return text;
 }
 
