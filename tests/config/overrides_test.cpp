@@ -57,6 +57,14 @@ TEST_CASE("override: another kind drops what the file gave to the old one", "[un
   CHECK(first_position(kRope, {"model.position={kind: alibi, bias_max: 3}"}).as<Alibi::Config>().bias_max == 3);
 }
 
+TEST_CASE("override: what is missing after another kind is told at the override that dropped it", "[unit]") {
+  const std::string text = "model: {dim: 3, position: {kind: rope, scaling: {kind: yarn, factor: 2}}}\n";
+  const std::string told = complaint(text, {"model.position.scaling.kind=linear"});
+  CHECK_THAT(told, Catch::StartsWith("command line: model.position.scaling.kind=linear: missing key "
+                                     "'model.position.scaling.factor'\n"));
+  CHECK_THAT(told, Catch::Contains("kind linear here replaces yarn, and all that was set for it with it: factor"));
+}
+
 TEST_CASE("override: the kind's own settings count, wherever they stand on the command line", "[unit]") {
   CHECK(
       first_position(kRope, {"model.position.bias_max=3", "model.position.kind=alibi"}).as<Alibi::Config>().bias_max ==

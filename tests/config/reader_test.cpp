@@ -97,6 +97,10 @@ const std::vector<Wrong>& wrong_values() {
        "model: {dim: 3}\ntrain: {optimizer: ~}",
        "lm.yaml:2:20: ",
        {"train.optimizer must be a kind (adamw, sgd)", "found nothing"}},
+      {"null where kinds are due names the kind for nothing",
+       "model: {dim: 3, position: ~}",
+       "lm.yaml:1:27: ",
+       {"model.position must be a kind, or a list of kinds, found nothing", "for none at all, use none"}},
       {"an unknown name of an enum gets the nearest and all names",
        "model: {dim: 3, feed_forward: {activation: rleu}}",
        "lm.yaml:1:44: ",
@@ -249,7 +253,10 @@ TEST_CASE("reader: a mistake inside a text behind a coded character is shown at 
 }
 
 TEST_CASE("reader: a mistake inside a text of the command line is counted in characters", "[unit]") {
-  CHECK(riddle("text: a", {"text=aé?"}).starts_with("command line: text=aé?: text (character 3): a question"));
+  CHECK(riddle("text: a", {"text=aé?"})
+            .starts_with("command line: text=aé?: text (character 3): a question\n"
+                         "        aé?\n"
+                         "          ^ say it"));
 }
 
 TEST_CASE("reader: a default text is not examined, nor one of the wrong type", "[unit]") {
@@ -288,7 +295,7 @@ TEST_CASE("reader: a problem shows the line, a caret under the key and the hint"
   CHECK(complaint("model:\n  dim: 3\n  position:\n    kind: rope\n    tehta: 500000   # base\n") ==
         "lm.yaml:5:5: unknown key 'tehta' in model.position (kind: rope)\n"
         "    5 |     tehta: 500000   # base\n"
-        "            ^~~~~ did you mean 'theta'?   rope takes: theta, interleaved, scaling");
+        "            ^~~~~ did you mean 'theta'? rope takes: theta, interleaved, scaling");
 }
 
 TEST_CASE("reader: scalars of any look are text where text is due", "[unit]") {

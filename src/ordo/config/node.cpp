@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ordo/config/node.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+
+#include "ordo/config/words.h"
 
 namespace ordo {
 
@@ -93,6 +97,27 @@ void merge(Node& base, const Node& over) {
   if (base.kind == Kind::scalar && over.kind == Kind::map && over.find("kind") == nullptr) base = bare_choice(base);
   if (base.kind == Kind::map && over.kind == Kind::map) return merge_maps(base, over);
   base = over;
+}
+
+std::string found_text(const Node& node) {
+  switch (node.kind) {
+    case Node::Kind::null:
+      return "nothing";
+    case Node::Kind::list:
+      return "a list";
+    case Node::Kind::map:
+      return "a map";
+    case Node::Kind::scalar:
+      break;
+  }
+  return node.quoted ? fmt::format("the text '{}' (in quotes)", shown(node.text))
+                     : fmt::format("'{}'", shown(node.text));
+}
+
+const Node* unwrapped(const Node* node) {
+  if (node == nullptr || node->former == nullptr) return node;
+  const Node& alone = node->former->alone;
+  return alone.bare && alone.items.size() == 1 ? &alone.items.front().value : node;
 }
 
 }  // namespace ordo

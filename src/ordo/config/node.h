@@ -49,6 +49,11 @@ struct Node::Former {
 size_t count_nodes(const Node& node);
 size_t depth_of(const Node& node);  // 1 for a scalar
 
+// What messages call it: "nothing", "a list", "'rope'".
+std::string found_text(const Node& node);
+// A scalar laid over a map is kept as a bare kind, since the map may be a choice: where text or a number is due, it is
+// what it was.
+const Node* unwrapped(const Node* node);
 // `rope` as {kind: rope}.
 Node bare_choice(const Node& name);
 // A later layer over an earlier one: maps merge deeply, everything else is replaced.

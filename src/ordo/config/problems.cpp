@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ordo/config/config.h"
+#include "ordo/config/excerpt.h"
 #include "ordo/config/node.h"
 #include "ordo/core/errors.h"
 #include "ordo/core/text.h"
@@ -13,66 +14,7 @@ namespace ordo {
 
 namespace {
 
-constexpr size_t kMostShown = 50;     // problems in one report
-constexpr size_t kLongestLine = 160;  // characters of the line shown under a problem
-constexpr size_t kBeforeCaret = 60;   // of a longer one, left of the caret
-
-// A line as characters, so that columns are positions.
-std::vector<std::string_view> characters_of(std::string_view line) {
-  std::vector<std::string_view> all;
-  for (size_t i = 0; i < line.size();) {
-    const size_t bytes = std::max<size_t>(code_point_at(line, i).bytes, 1);
-    all.push_back(line.substr(i, bytes));
-    i += bytes;
-  }
-  return all;
-}
-
-// How many characters from `start` the key or value there takes: what the caret underlines.
-size_t token_length(const std::vector<std::string_view>& line, size_t start) {
-  const auto at = [&](size_t i) { return i < line.size() ? line[i] : std::string_view(); };
-  const std::string_view first = at(start);
-  if (first == "[" || first == "{" || first.empty()) return 1;
-  if (first == "'" || first == "\"") {
-    for (size_t i = start + 1; i < line.size(); ++i)
-      if (line[i] == first && (first == "'" || line[i - 1] != "\\")) return i + 1 - start;
-    return 1;
-  }
-  size_t end = start;
-  while (end < line.size()) {
-    const std::string_view c = line[end], next = at(end + 1);
-    const bool over =
-        c == "," || c == "]" || c == "}" || (c == ":" && (next == " " || next.empty())) || (c == " " && next == "#");
-    if (over) break;
-    ++end;
-  }
-  while (end > start + 1 && line[end - 1] == " ") --end;
-  return std::max<size_t>(end - start, 1);
-}
-
-// "   14 |     tehta: 500000" and, under it, the caret and the hint.
-std::string excerpt(const std::string& line, const Problems::Problem& problem) {
-  const auto& [at, what, hint, width] = problem;
-  const auto characters = characters_of(line);
-  const size_t caret = std::min(static_cast<size_t>(std::max(at.column, 1)) - 1, characters.size());
-  const size_t length = width > 0 ? width : token_length(characters, caret);
-  size_t begin = 0, end = characters.size();
-  if (characters.size() > kLongestLine) {
-    begin = caret > kBeforeCaret ? caret - kBeforeCaret : 0;
-    end = std::min(begin + kLongestLine, characters.size());
-  }
-  const auto piece = [&](size_t from, size_t to) {
-    std::string text;
-    for (size_t i = from; i < std::min(to, characters.size()); ++i) text += characters[i] == "\t" ? " " : characters[i];
-    return text;
-  };
-  const std::string before = (begin > 0 ? "…" : "") + piece(begin, caret);
-  const std::string after = piece(caret, end) + (end < characters.size() ? "…" : "");
-  const size_t underlined = std::max<size_t>(display_width(piece(caret, std::min(caret + length, end))), 1);
-  std::string out = fmt::format("{:5} | {}{}\n{}^{}", at.line, before, after,
-                                std::string(8 + display_width(before), ' '), std::string(underlined - 1, '~'));
-  return out + (hint.empty() ? "" : " " + hint) + "\n";
-}
+constexpr size_t kMostShown = 50;  // problems in one report
 
 bool is_space(std::string_view character) { return character == " " || character == "\t" || character == "\n"; }
 
@@ -212,7 +154,7 @@ std::string Problems::report() const {
     if (at.line > 0) {
       out += fmt::format("{}:{}:{}: {}\n", at.file, at.line, at.column, text);
       if (line != nullptr) {
-        out += excerpt(*line, *sorted[i]);
+        out += excerpt(fmt::format("{:5} | ", at.line), *line, at.column, width, hint);
         continue;
       }
     } else {

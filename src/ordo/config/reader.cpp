@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ordo/config/catalog.h"
+#include "ordo/config/excerpt.h"
 #include "ordo/config/numbers.h"
 #include "ordo/config/outline.h"
 #include "ordo/config/words.h"
@@ -36,26 +37,12 @@ struct ReadContext {
 struct Standing {
   std::string shown_path, path;
   size_t depth = 0;
+  std::string why_missing = {};  // said with keys that are not there
 
   Standing below(std::string_view key) const {
-    return {child_path(shown_path, key), child_path(path, key), depth + (key.empty() ? 0 : 1)};
+    return {child_path(shown_path, key), child_path(path, key), depth + (key.empty() ? 0 : 1), why_missing};
   }
 };
-
-std::string found_text(const Node& node) {
-  switch (node.kind) {
-    case Node::Kind::null:
-      return "nothing";
-    case Node::Kind::list:
-      return "a list";
-    case Node::Kind::map:
-      return "a map";
-    case Node::Kind::scalar:
-      break;
-  }
-  return node.quoted ? fmt::format("the text '{}' (in quotes)", shown(node.text))
-                     : fmt::format("'{}'", shown(node.text));
-}
 
 size_t characters_in(std::string_view text) {
   return static_cast<size_t>(
@@ -67,14 +54,6 @@ std::string bool_hint(std::string_view text) {
   static const std::set<std::string, std::less<>> kNo{"no",  "No", "NO",    "off",   "Off",
                                                       "OFF", "n",  "False", "FALSE", "0"};
   return kYes.contains(text) ? "write true" : kNo.contains(text) ? "write false" : "";
-}
-
-// A scalar laid over a map is kept as a bare kind, since the map may be a choice: where text or a number is due, it is
-// what it was.
-const Node* unwrapped(const Node* node) {
-  if (node == nullptr || node->former == nullptr) return node;
-  const Node& alone = node->former->alone;
-  return alone.bare && alone.items.size() == 1 ? &alone.items.front().value : node;
 }
 
 // One level of the tree: a map whose keys are taken one by one, or (with an empty key) the value itself.
@@ -106,7 +85,8 @@ class Reader final : public Fields {
     knows(key);
     const auto* item = find_item(key);
     if (item == nullptr) {
-      if (limits.required) context_.problems.add(below(key).path, "missing key '{}'", name(key));
+      if (limits.required)
+        context_.problems.add_text(below(key).path, fmt::format("missing key '{}'", name(key)), at_.why_missing);
       return nullptr;
     }
     note(below(key).path, item->at, leaf);
@@ -143,7 +123,7 @@ class Reader final : public Fields {
     std::string hint = did_you_mean(item.key, order_);
     constexpr size_t kEnough = 50;  // a file of nothing but unknown keys is not worth the search
     if (hint.empty() && ++context_.unknown_keys <= kEnough) hint = elsewhere(item.key, kinds);
-    if (!hint.empty()) hint += "   ";
+    if (!hint.empty()) hint += hint.ends_with('?') ? " " : "; ";
     const std::string taker = !kind.empty() ? std::string(kind) : at_.shown_path.empty() ? "a config" : at_.shown_path;
     std::vector<std::string> keys = order_;
     if (kinds != nullptr) keys.erase(keys.begin());  // `kind` itself
@@ -226,12 +206,16 @@ class Reader final : public Fields {
     if (node == nullptr || node->kind != Node::Kind::scalar) return;  // a default, or told already
     const auto problem = check(v);
     if (!problem) return;
-    const bool in_file = node->source.line > 0;
-    const std::string where =
-        in_file ? "" : fmt::format(" (character {})", characters_in(v.substr(0, problem->offset)) + 1);
-    context_.problems.add_at(context_.problems.inside(node->source, v, problem->offset),
-                             fmt::format("{}{}: {}", name(key), where, problem->text), problem->hint,
-                             std::max<size_t>(characters_in(v.substr(problem->offset, problem->length)), 1));
+    const size_t width = std::max<size_t>(characters_in(v.substr(problem->offset, problem->length)), 1);
+    if (node->source.line > 0)
+      return context_.problems.add_at(context_.problems.inside(node->source, v, problem->offset),
+                                      fmt::format("{}: {}", name(key), problem->text), problem->hint, width);
+    // A word of the command line may be cut short in the report, so the text is shown by itself.
+    const size_t column = characters_in(v.substr(0, problem->offset)) + 1;
+    std::string text = excerpt(std::string(8, ' '), v, static_cast<int>(column), width, problem->hint);
+    text.pop_back();
+    context_.problems.add_at(node->source,
+                             fmt::format("{} (character {}): {}\n{}", name(key), column, problem->text, text));
   }
   void path(std::string_view key, std::filesystem::path& v, std::string_view, const Limits& l) override {
     const Node* node = take_text(key, l);
@@ -261,8 +245,9 @@ class Reader final : public Fields {
     inner.finish();
   }
 
-  // The reading of a map as a choice: what was given to another kind than the last one is gone.
-  const Node* settled(const Node& node, std::string_view default_kind, std::string_view key) {
+  // The reading of a map as a choice: what was given to another kind than the last one is gone, and `here` says so of
+  // what is missing then.
+  const Node* settled(const Node& node, std::string_view default_kind, std::string_view key, Standing& here) {
     if (node.former == nullptr) return &node;
     const auto& former = *node.former;
     const Node* kind = former.alone.find("kind");
@@ -271,6 +256,11 @@ class Reader final : public Fields {
     if (kind->source.line == 0 && !former.dropped.empty() && !before.empty())
       log::info("{}: kind {} replaces {}; dropped with it: {}", name(key), shown(kind->text), before,
                 join(former.dropped, ", "));
+    if (!former.dropped.empty() && !before.empty()) {
+      context_.problems.place(here.path, kind->source);
+      here.why_missing = fmt::format("kind {} here replaces {}, and all that was set for it with it: {}",
+                                     shown(kind->text), before, join(former.dropped, ", "));
+    }
     return &former.alone;
   }
   void default_choice(std::string_view key, AnyChoice& v, const Kinds& kinds) {
@@ -291,8 +281,12 @@ class Reader final : public Fields {
       node = &bare;
     }
     const std::string all = join(names_of(kinds), ", ");
-    if (node->kind != Node::Kind::map) return wrong(*node, key, fmt::format("a kind ({}), or a map with one", all));
-    node = settled(*node, v.kind, key);
+    if (node->kind != Node::Kind::map)
+      return wrong(
+          *node, key, fmt::format("a kind ({}), or a map with one", all),
+          node->kind == Node::Kind::null && find_kind(kinds, "none") != nullptr ? "for none at all, use none" : "");
+    Standing here = below(key);
+    node = settled(*node, v.kind, key, here);
     const Node* kind = node->find("kind");
     if (kind == nullptr && v.kind.empty())
       return context_.problems.add_at(node->source, fmt::format("missing key '{}'", child_path(name(key), "kind")),
@@ -305,13 +299,13 @@ class Reader final : public Fields {
       const std::string near = did_you_mean(chosen, names_of(kinds));
       return context_.problems.add_at(kind == nullptr ? node->source : kind->source,
                                       fmt::format("unknown kind '{}' in {}", shown(chosen), name(key)),
-                                      fmt::format("{}{}kinds: {}", near, near.empty() ? "" : "   ", all));
+                                      fmt::format("{}{}kinds: {}", near, near.empty() ? "" : " ", all));
     }
-    read_choice(key, v, kinds, *info, *node);
+    read_choice(std::move(here), v, kinds, *info, *node);
   }
-  void read_choice(std::string_view key, AnyChoice& v, const Kinds& kinds, const KindInfo& info, const Node& node) {
+  void read_choice(Standing here, AnyChoice& v, const Kinds& kinds, const KindInfo& info, const Node& node) {
     const auto config = info.config();
-    Reader inner(&node, below(key), context_);
+    Reader inner(&node, std::move(here), context_);
     inner.knows("kind");
     if (const auto* kind = inner.find_item("kind")) inner.note(inner.below("kind").path, kind->at, true);
     info.fields(inner, config.get());
@@ -326,7 +320,14 @@ class Reader final : public Fields {
             const std::function<void(size_t)>& resize, const std::function<void(Fields&, size_t)>& item) override {
     const Node* node = take(key, l);
     const Standing here = below(key);
-    if (node != nullptr && node->kind == Node::Kind::null) return wrong(*node, key, "a list", "an empty list is []");
+    if (node != nullptr && node->kind == Node::Kind::null) {
+      resize(1);  // an item to ask, for the moment
+      const Option of = outline_of([&](Fields& f) { item(f, 0); }).front();
+      const bool kinds = of.type == Option::Type::choice;
+      return wrong(
+          *node, key, kinds ? "a kind, or a list of kinds" : "a list",
+          kinds && find_kind(*of.kinds, "none") != nullptr ? "for none at all, use none" : "an empty list is []");
+    }
     const bool one_for_a_list = node != nullptr && (node->kind != Node::Kind::list || node->bare);
     if (node == nullptr) {  // the default, whose own defaults are still to be filled in
       for (size_t i = 0; i < now; ++i) read_item(nullptr, here, i, true, item);
@@ -345,7 +346,7 @@ class Reader final : public Fields {
                  const std::function<void(Fields&, size_t)>& item) {
     const std::string index = std::to_string(i);
     Standing here{numbered ? child_path(list.shown_path, index) : list.shown_path, child_path(list.path, index),
-                  list.depth + 1};
+                  list.depth + 1, list.why_missing};
     if (node != nullptr) note(here.path, node->source, node->kind != Node::Kind::map);
     Reader inner(node, std::move(here), context_);
     item(inner, i);

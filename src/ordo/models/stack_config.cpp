@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
 #include "ordo/config/config.h"
 #include "ordo/models/stack.h"
+#include "ordo/positions/encoding.h"
 
 namespace ordo {
 
@@ -9,6 +14,22 @@ constexpr NamedValue kNormPlacementNames[] = {{"pre", static_cast<int>(NormPlace
                                               {"post", static_cast<int>(NormPlacement::post)},
                                               {"sandwich", static_cast<int>(NormPlacement::sandwich)},
                                               {"parallel", static_cast<int>(NormPlacement::parallel)}};
+
+// The setting `layers` of each encoding, whose other settings are its own affair.
+void check_position_layers(const StackConfig& c, const std::string& path, Problems& problems) {
+  for (size_t n = 0; n < c.position.size(); ++n) {
+    const auto& choice = c.position[n];
+    if (choice.config == nullptr) continue;  // of a config made in code: all defaults
+    const KindInfo& info = positions().find(choice.kind).info;
+    // Writing only reads, though visitors are given what they could fill.
+    const Json settings = dump_json([&](Fields& f) { info.fields(f, const_cast<void*>(choice.config.get())); });
+    const std::string key = c.position.size() == 1 ? "position" : fmt::format("position.{}", n);
+    if (!settings.contains("layers") || static_cast<int64_t>(settings["layers"].size()) <= c.layers) continue;
+    problems.add(fmt::format("{}.position.{}.layers", path, n),
+                 "{}.{}.layers has {} entries, but there are only {}.layers ({}) to share them", path, key,
+                 settings["layers"].size(), path, c.layers);
+  }
+}
 }  // namespace
 
 constinit const std::span<const NamedValue> kNormPlacements(kNormPlacementNames);
@@ -62,6 +83,7 @@ void check(const StackConfig& c, const std::string& path, Problems& problems) {
     problems.add(path + ".attention.window",
                  "{}.attention.window has {} entries, but there are only {}.layers ({}) to share them", path,
                  a.window.size(), path, c.layers);
+  check_position_layers(c, path, problems);
 }
 
 std::vector<BlockConfig> resolve_blocks(const StackConfig& c) {

@@ -31,8 +31,10 @@ void PositionEncoding::act_in(const std::vector<int64_t>& pattern) {
   require<ConfigError>(zero == pattern.end() || places.query_key || places.scores || places.values,
                        "an encoding that acts on {} does so once, before all layers: layers cannot leave some out",
                        places.text());
-  require<ConfigError>(pattern.empty() || std::find(pattern.begin(), pattern.end(), 1) != pattern.end(),
-                       "layers names no layer in which the encoding acts; leave the entry out instead");
+  require<ConfigError>(
+      pattern.empty() || std::find(pattern.begin(), pattern.end(), 1) != pattern.end(),
+      "layers (model.position.layers) is a pattern that repeats over the layers, and this one has no 1, so that "
+      "the encoding acts nowhere; leave the entry out instead");
   layers_ = pattern;
 }
 

@@ -63,6 +63,8 @@ void fields(Fields& f, Expression::Config& c) {
   f("shared", c.shared, "one set of parameters for all layers; false: one a layer");
   f("bias", c.bias, "the formula, of i, j, distance, h, H, length and the parameters",
     [&c](std::string_view text) -> std::optional<TextProblem> {
+      const auto nameless = [](const Expression::Parameter& p) { return p.name.empty(); };
+      if (std::any_of(c.parameters.begin(), c.parameters.end(), nameless)) return std::nullopt;  // told already
       auto read = parse_formula(text, expression_names(c.parameters));
       const auto* problem = std::get_if<TextProblem>(&read);
       return problem == nullptr ? std::nullopt : std::optional(std::move(*problem));

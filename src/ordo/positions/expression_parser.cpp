@@ -230,7 +230,7 @@ class FormulaParser {
     const std::string near = nearest(word, all);
     if (text_.substr(at_).starts_with('(') && near.empty()) no_function(word, offset);
     stop(offset, word.size(), fmt::format("unknown name '{}'", word),
-         fmt::format("{}names: {}", near.empty() ? "" : fmt::format("did you mean '{}'?   ", near), join(all, ", ")));
+         fmt::format("{}names: {}", near.empty() ? "" : fmt::format("did you mean '{}'? ", near), join(all, ", ")));
   }
   size_t parameter(size_t which, size_t offset) {
     const auto& [word, table] = names_[which];
