@@ -203,6 +203,40 @@ TEST_CASE("learned: rows of an offset are not stretched", "[unit]") {
   CHECK(resized->how == "interpolated from 2 to 3 rows");
 }
 
+TEST_CASE("learned: rows of another offset move to their positions, at an equal size too", "[unit]") {
+  const auto made = [](int64_t rows, const Learned::Config& config, const std::vector<double>& saved) {
+    return row_numbers(rows, config).resized("weight", at::tensor(saved, at::kFloat).unsqueeze(1));
+  };
+  const auto row = [](std::vector<double> values) { return at::tensor(values, at::kFloat); };
+  const auto shorter = made(5, {.saved_offset = 2}, {-7.0, -8.0, 10.0, 11.0, 12.0});
+  REQUIRE(shorter);
+  CHECK(same_bytes(shorter->value.squeeze(1), row({10.0, 11.0, 12.0, 3.0, 4.0})));
+  CHECK(shorter->how == "rows moved from offset 2 to 0, 3 rows kept, 2 new");
+  const auto longer = made(5, {.offset = 2, .saved_offset = 1}, {-8.0, 10.0, 11.0, 12.0});
+  REQUIRE(longer);
+  CHECK(same_bytes(longer->value.slice(0, 1).squeeze(1), row({-8.0, 10.0, 11.0, 12.0})));
+  CHECK(longer->how == "rows moved from offset 1 to 2");
+}
+
+TEST_CASE("learned: a grid of as many patches but other sides is resized when it is named", "[unit]") {
+  const Tensor saved = at::tensor({0.0, 1.0}, at::kFloat).unsqueeze(1);
+  const auto made = [&](const std::vector<int64_t>& from) {
+    return Learned({.grid = {2, 1}, .saved_grid = from}, {.dim = 1, .max_length = 2}).resized("weight", saved);
+  };
+  const auto turned = made({1, 2});
+  REQUIRE(turned);
+  CHECK(close(turned->value.squeeze(1), at::tensor({0.5, 0.5}, at::kFloat), Tolerance::fp32));
+  CHECK(turned->how == "interpolated from a grid of 1 x 2 to 2 x 1");
+  CHECK_FALSE(made({2, 1}));
+  CHECK_FALSE(made({}));
+}
+
+TEST_CASE("learned: where nothing changes, nothing is resized", "[unit]") {
+  for (const OnResize how : {OnResize::extend, OnResize::interpolate})
+    CHECK_FALSE(row_numbers(3, {.on_resize = how}).resized("weight", at::zeros({3, 1})));
+  CHECK_FALSE(row_numbers(5, {.offset = 2, .saved_offset = 2}).resized("weight", at::zeros({5, 1})));
+}
+
 TEST_CASE("learned: what cannot be made to fit is left alone", "[unit]") {
   const Learned line = row_numbers(6);
   CHECK_FALSE(line.resized("weight", at::zeros({3, 2})));  // another width

@@ -33,6 +33,10 @@ WindowBias window_rows(const std::vector<int64_t>& window, int64_t max_length) {
   set_parameter(made, "table", at::arange(table.size(1), at::kFloat).unsqueeze(0).expand({2, -1}).contiguous());
   return made;
 }
+// A small network, where there is one.
+std::optional<int64_t> narrow(WindowVariant variant) {
+  return variant == WindowVariant::swin_v2 ? std::optional<int64_t>(8) : std::nullopt;
+}
 Tensor whole_of(WindowBias& encoding, int64_t length) {
   const AttentionPass pass = last_rows(length, length, false);
   return dense_bias(*encoding.scores(pass), pass).detach();
@@ -102,7 +106,7 @@ TEST_CASE("window_bias: coordinates say where a token stands, in any order, for 
 
 TEST_CASE("window_bias: a tile is a piece of the whole, of consecutive and of listed positions", "[unit]") {
   for (const auto variant : {WindowVariant::swin, WindowVariant::swin_v2}) {
-    WindowBias encoding = window_bias({.variant = variant, .window = {4}, .hidden = 8}, 2, 16);
+    WindowBias encoding = window_bias({.variant = variant, .window = {4}, .hidden = narrow(variant)}, 2, 16);
     const Tensor all = whole_of(encoding, 16);
     const AttentionPass pass = call_at(consecutive(3, 6, at::kCPU), places({9, 2, 15, 0}), false);
     const Tensor tile = encoding.scores(pass)->tile({1, 5, 1, 4}, {}, {}).detach();
@@ -130,7 +134,7 @@ TEST_CASE("window_bias: swin_v2 is 16 sigmoid of a network over logarithmic coor
 
 TEST_CASE("window_bias: everything learns, one set a layer", "[unit]") {
   for (const auto variant : {WindowVariant::swin, WindowVariant::swin_v2}) {
-    WindowBias encoding = window_bias({.variant = variant, .window = {3}, .hidden = 8});
+    WindowBias encoding = window_bias({.variant = variant, .window = {3}, .hidden = narrow(variant)});
     AttentionPass pass = last_rows(9, 9, false);
     Tensor sum = at::zeros({});
     for (const int64_t layer : {0, 1}) {
@@ -202,6 +206,21 @@ TEST_CASE("window_bias: a saved table of another window is stretched to this one
   CHECK_FALSE(encoding.resized("table", at::zeros({2, 25, 3})).has_value());
 }
 
+TEST_CASE("window_bias: a saved table of as many rows but other sides is stretched when its window is named",
+          "[unit]") {
+  const Tensor saved = at::arange(5, at::kFloat).view({1, 5, 1}).expand({2, 5, 2}).contiguous();
+  const auto made = [&](const std::vector<int64_t>& from) {
+    return window_bias({.window = {1, 3}, .saved_window = from}, 2, 3).resized("table", saved);
+  };
+  const auto turned = made({3, 1});  // 5 rows of a column become a row, whose numbers are those of the middle
+  REQUIRE(turned.has_value());
+  CHECK(turned->how == "stretched from a window of 3 x 1 to 1 x 3 (bicubic)");
+  CHECK(close(turned->value[1].select(1, 1), at::full({5}, 2.0), Tolerance::fp32));
+  CHECK_FALSE(made({1, 3}).has_value());
+  CHECK_FALSE(made({}).has_value());
+  CHECK_FALSE(made({2, 2}).has_value());  // such a window has 9 rows
+}
+
 TEST_CASE("window_bias: a network keeps the coordinates of the window that it was trained on", "[unit]") {
   const auto largest = [](int64_t max_length, int64_t trained) {
     WindowBias encoding(
@@ -214,6 +233,32 @@ TEST_CASE("window_bias: a network keeps the coordinates of the window that it wa
   };
   CHECK(largest(9, 0) == Approx(16.0 / (1.0 + std::exp(-std::log2(9.0) / 3.0))));
   CHECK(largest(25, 9) == Approx(16.0 / (1.0 + std::exp(-std::log2(17.0) / 3.0))));
+}
+
+TEST_CASE("window_bias: a larger window that is given beside trained weights needs the one that they know", "[unit]") {
+  const auto made = [](const WindowBias::Config& config, int64_t max_length, int64_t trained) {
+    return WindowBias(
+        config,
+        {.heads = 1, .kv_heads = 1, .head_dim = 4, .layers = 1, .max_length = max_length, .trained_length = trained});
+  };
+  const WindowBias::Config larger{.variant = WindowVariant::swin_v2, .window = {5}};
+  CHECK_THROWS_WITH(made(larger, 25, 9), Catch::StartsWith("window_bias: the network was trained on 9 tokens") &&
+                                             Catch::Contains("pretrained_window"));
+  CHECK_NOTHROW(made({.variant = WindowVariant::swin_v2, .window = {5}, .pretrained_window = {3}}, 25, 9));
+  CHECK_NOTHROW(made(larger, 9, 9));  // the same model again
+  CHECK_NOTHROW(made(larger, 25, 0));
+  CHECK_NOTHROW(made({.window = {5}}, 25, 9));  // a table has no coordinates
+}
+
+TEST_CASE("window_bias: a scale of the model's own cannot stand beside cosine scores", "[unit]") {
+  const auto made = [](const WindowBias::Config& config) {
+    return WindowBias(config, {.heads = 1, .kv_heads = 1, .head_dim = 4, .layers = 1, .max_length = 9, .scale = 0.125});
+  };
+  CHECK_THROWS_WITH(made({.variant = WindowVariant::swin_v2}),
+                    Catch::Contains("model.attention.scale (0.125)") && Catch::Contains("cosine: false"));
+  CHECK_THROWS_WITH(made({.cosine = true}), Catch::Contains("model.attention.scale"));
+  CHECK_NOTHROW(made({.variant = WindowVariant::swin_v2, .cosine = false}));
+  CHECK_NOTHROW(made({}));
 }
 
 TEST_CASE("window_bias: lengths and places outside of the window are refused in words", "[unit]") {

@@ -2,6 +2,7 @@
 #include "ordo/positions/learned.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/zeros.h>
 
@@ -13,6 +14,8 @@ namespace {
 constexpr NamedValue kOverflows[] = {{"error", static_cast<int>(Learned::Overflow::error)},
                                      {"clamp", static_cast<int>(Learned::Overflow::clamp)},
                                      {"interpolate", static_cast<int>(Learned::Overflow::interpolate)}};
+
+bool same_grid(const TableGrid& a, const TableGrid& b) { return a.rows == b.rows && a.columns == b.columns; }
 
 TableGrid table_grid(const std::vector<int64_t>& sides) { return {sides.at(0), sides.at(1)}; }
 
@@ -34,6 +37,10 @@ void check_learned_grid(Learned::Config& c) {
                        c.grid[0], c.grid[1], c.prefix_tokens, made, c.max_positions);
   require<ConfigError>(c.offset == 0, "learned: a grid takes no offset ({}); rows before it are prefix_tokens",
                        c.offset);
+  require<ConfigError>(
+      !c.saved_offset,
+      "learned: a grid takes no offset, and saved weights of one have no saved_offset ({}); leave it out",
+      c.saved_offset.value_or(0));
   require<ConfigError>(c.on_overflow != Learned::Overflow::interpolate,
                        "learned: on_overflow: interpolate stretches a line, not a grid; give the grid of the images");
   require<ConfigError>(c.on_resize != OnResize::extend,
@@ -59,6 +66,8 @@ void fields(Fields& f, Learned::Config& c) {
     at_least(1));
   f("saved_grid", c.saved_grid, "[rows, columns] of such weights; absent: a square, or in the grid's proportion",
     at_least(1));
+  f("saved_offset", c.saved_offset, "offset of weights that were trained with another one; absent: as offset",
+    at_least(0));
   f("prefix_tokens", c.prefix_tokens, "positions before the grid's (a class token)", at_least(0));
   fields(f, c.fusion);
 }
@@ -80,8 +89,8 @@ Learned::Learned(const Config& config, const PositionFacts& facts)
 std::optional<std::string> Learned::refuses_length(int64_t length) const {
   if (config_.on_overflow != Overflow::error || length <= config_.max_positions) return std::nullopt;
   return fmt::format(
-      "a sequence of {} tokens is longer than the {} positions of the learned table; shorten it, or give the "
-      "model more with model.max_length (max_positions, where that is set), or set on_overflow: clamp or interpolate",
+      "a sequence of {} tokens is longer than the {} positions of the learned table; shorten it, or train with a "
+      "larger max_positions, or set on_overflow: clamp or interpolate",
       length, config_.max_positions);
 }
 
@@ -114,22 +123,36 @@ Tensor Learned::input(const Tensor& x, const Positions& at) {
 }
 
 std::optional<TableGrid> Learned::grid_of(int64_t patches) const {
+  const TableGrid own = table_grid(config_.grid);
   if (!config_.saved_grid.empty()) return table_grid(config_.saved_grid);
+  if (patches == own.size()) return own;
   const auto side = static_cast<int64_t>(std::llround(std::sqrt(static_cast<double>(patches))));
   if (side * side == patches) return TableGrid{side, side};
-  const TableGrid own = table_grid(config_.grid);
   for (int64_t rows = 1; rows <= patches; ++rows)
     if (patches % rows == 0 && rows * own.columns == patches / rows * own.rows) return TableGrid{rows, patches / rows};
   return std::nullopt;
 }
 
+// Rows of another offset first move to where this one has those of the same positions.
+std::optional<PositionEncoding::Resized> Learned::resized_line(const Tensor& saved) const {
+  const OnResize how = config_.on_resize.value_or(OnResize::extend);
+  const int64_t before = config_.saved_offset.value_or(config_.offset), moved = config_.offset - before;
+  if (moved == 0 || saved.size(1) != weight_.size(1) || saved.size(0) <= before)
+    return resized_rows(weight_, saved, how, config_.offset);
+  const Tensor aligned =
+      moved < 0 ? saved.slice(0, -moved) : at::cat({weight_.detach().slice(0, 0, moved).to(saved.options()), saved});
+  const std::string said = fmt::format("rows moved from offset {} to {}", before, config_.offset);
+  auto fitted = resized_rows(weight_, aligned, how, config_.offset);
+  if (!fitted) return Resized{aligned.contiguous(), said};
+  return Resized{fitted->value, fmt::format("{}, {}", said, fitted->how)};
+}
+
 std::optional<PositionEncoding::Resized> Learned::resized(const std::string& name, const Tensor& saved) const {
   if (name != "weight" || saved.dim() != 2) return std::nullopt;
-  if (config_.grid.empty())
-    return resized_rows(weight_, saved, config_.on_resize.value_or(OnResize::extend), config_.offset);
+  if (config_.grid.empty()) return resized_line(saved);
   const auto from =
       saved.size(0) > config_.prefix_tokens ? grid_of(saved.size(0) - config_.prefix_tokens) : std::nullopt;
-  if (!from) return std::nullopt;
+  if (!from || same_grid(*from, table_grid(config_.grid))) return std::nullopt;
   return resized_grid(weight_, saved, *from, table_grid(config_.grid), config_.prefix_tokens);
 }
 

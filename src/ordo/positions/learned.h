@@ -20,10 +20,11 @@ class Learned final : public PositionEncoding, public Resets {
     int64_t offset = 0;         // rows before that of position 0: 2 in OPT, padding index + 1 in RoBERTa
     double init_std = 0.02;
     Overflow on_overflow = Overflow::error;
-    std::optional<OnResize> on_resize = {};  // absent: extend; a grid is always interpolated
-    std::vector<int64_t> grid = {};          // [rows, columns]; empty: a line
-    std::vector<int64_t> saved_grid = {};    // of weights with another grid; empty: a square, or in grid's proportion
-    int64_t prefix_tokens = 0;               // rows before the grid's, for tokens that are no patches
+    std::optional<OnResize> on_resize = {};    // absent: extend; a grid is always interpolated
+    std::vector<int64_t> grid = {};            // [rows, columns]; empty: a line
+    std::vector<int64_t> saved_grid = {};      // of weights with another grid; empty: a square, or in grid's proportion
+    std::optional<int64_t> saved_offset = {};  // of weights with another offset
+    int64_t prefix_tokens = 0;                 // rows before the grid's, for tokens that are no patches
     FusionSettings fusion = {};
   };
   static constexpr std::string_view kKind = "learned",
@@ -41,9 +42,10 @@ class Learned final : public PositionEncoding, public Resets {
   Tensor rows(const Positions& at, at::ScalarType type) const;      // [1|B, L, Dp]
   Tensor squeezed(const Positions& at, at::ScalarType type) const;  // the same, past the table
   std::optional<TableGrid> grid_of(int64_t patches) const;          // of a saved table
-  Config config_;                                                   // max_positions resolved
-  std::shared_ptr<Fusion> fusion_;                                  // child "fusion"
-  Tensor weight_;                                                   // parameter "weight" [offset + max_positions, Dp]
+  std::optional<Resized> resized_line(const Tensor& saved) const;
+  Config config_;                   // max_positions resolved
+  std::shared_ptr<Fusion> fusion_;  // child "fusion"
+  Tensor weight_;                   // parameter "weight" [offset + max_positions, Dp]
 };
 void fields(Fields& f, Learned::Config& c);
 

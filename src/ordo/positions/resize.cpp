@@ -50,6 +50,7 @@ std::optional<PositionEncoding::Resized> resized_rows(const Tensor& fresh, const
                                                       int64_t apart) {
   const at::NoGradGuard no_grad;
   if (!same_width(fresh, saved) || saved.size(0) <= apart || fresh.size(0) <= apart) return std::nullopt;
+  if (saved.size(0) == fresh.size(0)) return std::nullopt;
   if (how == OnResize::extend) return extended(fresh, saved);
   const int64_t from = saved.size(0) - apart, to = fresh.size(0) - apart;
   const Tensor stretched = interpolate_rows(saved.slice(0, apart), to);

@@ -24,7 +24,7 @@ Tensor interpolate_rows(const Tensor& table, int64_t rows);
 Tensor interpolate_grid(const Tensor& table, const TableGrid& from, const TableGrid& to);
 
 // `saved` [n, D] made to fit `fresh` [N, D]. The first `apart` rows are no positions (an offset) and stay as saved.
-// Nothing when the widths differ, or when there is no row of a position to take.
+// Nothing when the widths differ, when there is no row of a position to take, or when the lengths are equal.
 std::optional<PositionEncoding::Resized> resized_rows(const Tensor& fresh, const Tensor& saved, OnResize how,
                                                       int64_t apart = 0);
 // The same for a grid behind `prefix` rows of their own (class tokens): [prefix + from.size(), D].

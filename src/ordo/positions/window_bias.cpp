@@ -19,6 +19,7 @@ namespace ordo {
 namespace {
 constexpr NamedValue kWindowVariants[] = {{"swin", static_cast<int>(WindowBias::Variant::swin)},
                                           {"swin_v2", static_cast<int>(WindowBias::Variant::swin_v2)}};
+constexpr int64_t kWindowHidden = 512;
 constexpr double kWindowStd = 0.02, kFirstCosineScale = 10.0, kLargestCosineScale = 100.0;
 
 // Two sides from a setting of none, one or two numbers; 0 for what is left open.
@@ -38,6 +39,40 @@ int64_t root_above(int64_t n) {
   return root;
 }
 
+// Settings that the variant does not read, and pairs that contradict each other.
+void check_window_settings(const WindowBias::Config& c, const PositionFacts& facts) {
+  const bool network = c.variant == WindowBias::Variant::swin_v2;
+  require<ConfigError>(
+      network || (c.pretrained_window.empty() && !c.hidden),
+      "window_bias: {} is of variant swin_v2, and swin has a table instead of a network; leave it out, "
+      "or use variant: swin_v2",
+      c.hidden ? "hidden" : "pretrained_window");
+  require<ConfigError>(!network || c.saved_window.empty(),
+                       "window_bias: saved_window is of variant swin, and swin_v2 has no table to stretch; leave it "
+                       "out, or give pretrained_window");
+  require<ConfigError>(facts.scale == 0.0 || !c.cosine.value_or(network),
+                       "window_bias: with cosine a learned factor is all that scales the scores, so "
+                       "model.attention.scale ({}) would do nothing; leave it out, or set cosine: false",
+                       facts.scale);
+}
+
+// The window whose coordinates swin_v2's network knows.
+WindowBias::Window pretrained_sides(const WindowBias::Config& c, const WindowBias::Window& window,
+                                    const PositionFacts& facts) {
+  const auto given = window_sides(c.pretrained_window, "pretrained_window");
+  if (given.rows > 0 || facts.trained_length == 0) return given.rows > 0 ? given : window;
+  if (window_sides(c.window, "window").rows == 0) {
+    const int64_t side = root_above(facts.trained_length);
+    return {side, side};
+  }
+  require<ConfigError>(c.variant != WindowBias::Variant::swin_v2 || facts.max_length <= facts.trained_length,
+                       "window_bias: the network was trained on {} tokens and now meets up to {}, and it must keep the "
+                       "coordinates of the window that it was trained on; give that one as pretrained_window, beside "
+                       "the window of {} x {}",
+                       facts.trained_length, facts.max_length, window.rows, window.columns);
+  return window;
+}
+
 // s of -(side - 1) … side - 1, fp64.
 Tensor window_axis(int64_t side, int64_t pretrained) {
   const Tensor offset = at::arange(1 - side, side, at::kDouble);
@@ -53,9 +88,11 @@ void fields(Fields& f, WindowBias::Config& c) {
   f("variant", c.variant, "a learned table, or a network over logarithmic coordinates", kWindowVariants);
   f("window", c.window, "rows and columns, or one number for both; 0: the smallest square that holds max_length",
     within(0, 1 << 12));
+  f("saved_window", c.saved_window,
+    "of swin: the window of weights that were trained with another one; absent: a square", within(0, 1 << 12));
   f("pretrained_window", c.pretrained_window,
-    "of swin_v2: the window of the network's coordinates; 0: the one it was trained on", within(0, 1 << 12));
-  f("hidden", c.hidden, "of swin_v2: width of the network", within(1, 1 << 16));
+    "of swin_v2: the window of the network's coordinates; absent or 0: the one it was trained on", within(0, 1 << 12));
+  f("hidden", c.hidden, "of swin_v2: width of the network; absent: 512", within(1, 1 << 16));
   f("cosine", c.cosine, "scores are cosines times a learned factor a head; absent: with swin_v2");
 }
 
@@ -67,29 +104,28 @@ Tensor WindowBias::coordinates(const Window& window, const Window& pretrained) {
 }
 
 WindowBias::WindowBias(const Config& config, const PositionFacts& facts)
-    : config_(config),
-      window_(window_sides(config.window, "window")),
-      scale_(facts.scale > 0.0 ? facts.scale : 1.0 / std::sqrt(static_cast<double>(facts.head_dim))) {
-  Window pretrained = window_sides(config.pretrained_window, "pretrained_window");
-  if (pretrained.rows == 0 && window_.rows == 0)
-    pretrained.rows = pretrained.columns = root_above(facts.trained_length);
+    : window_(window_sides(config.window, "window")),
+      saved_(window_sides(config.saved_window, "saved_window")),
+      scale_(1.0 / std::sqrt(static_cast<double>(facts.head_dim))) {
+  check_window_settings(config, facts);
   if (window_.rows == 0) window_.rows = window_.columns = root_above(facts.max_length);
   require<ConfigError>(window_.rows > 0, "window_bias: window is 0 and the model has no max_length; give one of them");
   require<ConfigError>(window_.rows * window_.columns >= facts.max_length,
                        "window_bias: a window of {} x {} holds fewer tokens than the model's max_length ({}); enlarge "
                        "it, or leave it out",
                        window_.rows, window_.columns, facts.max_length);
-  if (pretrained.rows == 0) pretrained = window_;
+  const Window pretrained = pretrained_sides(config, window_, facts);
   const auto parameter = [&](const char* name, std::vector<int64_t> one) {
     one.insert(one.begin(), facts.layers);
     return register_parameter(name, at::zeros(one));
   };
   const bool network = config.variant == Variant::swin_v2;
   if (network) {
+    const int64_t hidden = config.hidden.value_or(kWindowHidden);
     coordinates_ = coordinates(window_, pretrained);
-    w1_ = parameter("w1", {config.hidden, 2});
-    b1_ = parameter("b1", {config.hidden});
-    w2_ = parameter("w2", {facts.heads, config.hidden});
+    w1_ = parameter("w1", {hidden, 2});
+    b1_ = parameter("b1", {hidden});
+    w2_ = parameter("w2", {facts.heads, hidden});
   } else {
     table_ = parameter("table", {window_.offsets(), facts.heads});
   }
@@ -173,18 +209,27 @@ Tensor WindowBias::key(const Tensor& k, const Positions& at, int64_t layer) {
   return unit_vectors(k.to(accumulate_type(k.scalar_type()))).to(k.scalar_type());
 }
 
-// A table of another square window is stretched, as Swin's are before they are trained on larger images.
+// The window whose table has so many rows: the one that is named, else this one, else a square.
+WindowBias::Window WindowBias::saved_window(int64_t offsets) const {
+  if (saved_.rows > 0) return saved_;
+  if (offsets == window_.offsets()) return window_;
+  const auto side = (static_cast<int64_t>(std::lround(std::sqrt(static_cast<double>(offsets)))) + 1) / 2;
+  return {side, side};
+}
+
+// A table of another window is stretched, as Swin's are before they are trained on larger images.
 std::optional<PositionEncoding::Resized> WindowBias::resized(const std::string& name, const Tensor& saved) const {
   if (name != "table" || !table_.defined() || saved.dim() != 3 || saved.size(0) != table_.size(0) ||
       saved.size(2) != table_.size(2))
     return std::nullopt;
-  const auto side = static_cast<int64_t>(std::lround(std::sqrt(static_cast<double>(saved.size(1)))));
-  if (side * side != saved.size(1) || side % 2 == 0) return std::nullopt;
-  const TableGrid to{2 * window_.rows - 1, 2 * window_.columns - 1};
+  const Window from = saved_window(saved.size(1));
+  if (from.offsets() != saved.size(1) || (from.rows == window_.rows && from.columns == window_.columns))
+    return std::nullopt;
+  const auto grid = [](const Window& w) { return TableGrid{2 * w.rows - 1, 2 * w.columns - 1}; };
   std::vector<Tensor> layers;
-  for (const Tensor& layer : saved.unbind(0)) layers.push_back(interpolate_grid(layer, {side, side}, to));
-  return Resized{at::stack(layers), fmt::format("stretched from a window of {0} x {0} to {1} x {2} (bicubic)",
-                                                (side + 1) / 2, window_.rows, window_.columns)};
+  for (const Tensor& layer : saved.unbind(0)) layers.push_back(interpolate_grid(layer, grid(from), grid(window_)));
+  return Resized{at::stack(layers), fmt::format("stretched from a window of {} x {} to {} x {} (bicubic)", from.rows,
+                                                from.columns, window_.rows, window_.columns)};
 }
 
 void WindowBias::reset(const Initialiser& init, const std::string& path) {

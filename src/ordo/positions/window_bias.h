@@ -5,9 +5,9 @@
 //   swin_v2:  16 sigmoid(MLP(s(Dy), s(Dx))), s(D) = sign(D) log2(1 + |x|) / log2 8 with x = 8 D / (w - 1), w the window
 //             that was trained on; the MLP 2 -> hidden -> H with ReLU
 // With `cosine` (Swin V2's attention) scores are the cosine of query and key times a learned factor a head, at most
-// 100. One set a layer. A token's place is coords [B, L, 2] (row, column, rounded), else its index read row by row. A
-// length or a place outside of the window is refused; on a GPU, where places cannot be looked at without waiting for
-// them, distances count as at most the window's.
+// 100, and nothing else scales them. One set a layer. A token's place is coords [B, L, 2] (row, column, rounded), else
+// its index read row by row. A length or a place outside of the window is refused; on a GPU, where places cannot be
+// looked at without waiting for them, distances count as at most the window's.
 #pragma once
 #include "ordo/positions/score_parts.h"
 
@@ -19,8 +19,9 @@ class WindowBias final : public PositionEncoding, public Resets {
   struct Config {
     Variant variant = Variant::swin;
     std::vector<int64_t> window = {};             // rows, columns, or one number for both; 0: the root of max_length
-    std::vector<int64_t> pretrained_window = {};  // of swin_v2, as `window`; 0: the trained one
-    int64_t hidden = 512;                         // of swin_v2
+    std::vector<int64_t> saved_window = {};       // of swin: that of weights with another window; absent: a square
+    std::vector<int64_t> pretrained_window = {};  // of swin_v2, as `window`; absent or 0: the trained one
+    std::optional<int64_t> hidden = {};           // of swin_v2; absent: 512
     std::optional<bool> cosine = {};              // absent: with swin_v2
   };
   static constexpr std::string_view kKind = "window_bias",
@@ -45,10 +46,10 @@ class WindowBias final : public PositionEncoding, public Resets {
 
  private:
   struct Bias;
+  Window saved_window(int64_t offsets) const;
   Tensor table_of(const AttentionPass& pass) const;  // [offsets, H]
   Tensor places(const Positions& at) const;          // row and column, int64 [B|1, L, 2]
-  Config config_;
-  Window window_;
+  Window window_, saved_;
   double scale_;         // what the kernel multiplies scores by
   Tensor coordinates_;   // of swin_v2
   Tensor table_;         // parameter "table" of swin [layers, offsets, H]

@@ -149,11 +149,11 @@ class Graft {
     const Tensor saved = found->second;
     const std::string from = *source == name ? "" : *source;
     pool.erase(found);
-    if (saved.sizes() == wanted.sizes()) {
+    const auto resized = encoding_.resized(name.substr(path_.size()), saved);  // a table may change at an equal size
+    if (!resized && saved.sizes() == wanted.sizes()) {
       fit.emplace_back(name, saved);
       return {name, Fate::kept, from};
     }
-    const auto resized = encoding_.resized(name.substr(path_.size()), saved);
     if (!resized) return {name, Fate::fresh, ""};
     fit.emplace_back(name, resized->value.detach());
     return {name, Fate::resized, from.empty() ? resized->how : fmt::format("{} (from {})", resized->how, from)};
