@@ -123,7 +123,7 @@ const std::vector<WrongPosition>& wrong_positions() {
       {"{kind: time_decay, variant: cubic}", "10:41",
        "model.position.variant must be one of linear, log, found 'cubic'"},
       {"{kind: time2vec, dims: 0}", "10:30", "unknown key 'dims' in model.position (kind: time2vec)"},
-      {"{kind: liere, block: 3}", "10:20", "liere: block (3) must be even: it starts as turns of pairs"},
+      {"{kind: liere, block: 3}", "10:20", "liere: block (3) must be even, because it starts as turns of pairs"},
       {"{kind: expression, bias: \"-a*abs(i-j)\"}", "10:40", "model.position.bias: unknown name 'a'"},
       {"{kind: expression, bias: \"-abs(i-j\"}", "10:43", "model.position.bias: '(' is never closed"},
       {"{kind: expression, bias: \"1/(i-j)\"}", "10:20",

@@ -27,7 +27,7 @@ const std::vector<BiasRefusal> kBiasRefusals{
     {"{kind: alibi, direction: causal}", {"alibi: direction causal", "symmetric"}, false},
     {"{kind: alibi, direction: split}", {"alibi: direction split", "use causal"}},
     {"{kind: alibi, direction: split, num_alibi_heads: 3}", {"even number of biased heads, found 3"}, false},
-    {"{kind: alibi, num_alibi_heads: 5}", {"num_alibi_heads (5)", "heads (4)"}},
+    {"{kind: alibi, num_alibi_heads: 5}", {"num_alibi_heads (5)", "heads (4)", "0 for all"}},
     {"{kind: alibi, alibi_bias_max: 0}", {"alibi_bias_max", "0"}},
     {"{kind: alibi, learn_slopes: true}", {"unknown key 'learn_slopes'", "learned_slopes"}},
     {"{kind: kerple, variant: exp}", {"exp", "log", "power", "log3"}},
@@ -45,9 +45,14 @@ const std::vector<BiasRefusal> kBiasRefusals{
     {"{kind: window_bias, window: 3}", {"window of 3 x 3", "max_length (16)"}},
     {"{kind: window_bias, window: [4, 4, 4]}", {"window has two sides", "found 3"}},
     {"{kind: window_bias, window: [0, 4]}", {"window leaves one side open"}},
-    {"{kind: window_bias, pretrained_window: [2, 0]}", {"pretrained_window leaves one side open"}},
+    {"{kind: window_bias, variant: swin_v2, pretrained_window: [2, 0]}", {"pretrained_window leaves one side open"}},
     {"{kind: window_bias, variant: swin_v3}", {"swin_v3", "swin_v2"}},
     {"{kind: window_bias, hidden: 0}", {"hidden", "0"}},
+    {"{kind: window_bias, hidden: 512}", {"window_bias: hidden is of variant swin_v2", "leave it out"}},
+    {"{kind: window_bias, pretrained_window: 4}", {"pretrained_window is of variant swin_v2"}},
+    {"{kind: window_bias, variant: swin_v2, saved_window: 4}", {"saved_window is of variant swin"}},
+    {"{kind: window_bias, saved_window: [3, 0]}", {"saved_window leaves one side open"}},
+    {"{kind: expression, shared: false}", {"expression: shared: false", "name parameters"}},
 };
 
 struct BiasPosition {

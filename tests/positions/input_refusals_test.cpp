@@ -40,6 +40,8 @@ const std::vector<InputRefusal> kInputRefusals{
     {"{kind: learned, grid: [4, 4], on_overflow: interpolate}", {"stretches a line"}},
     {"{kind: learned, grid: [4, 4], on_resize: extend}", {"no end to extend"}},
     {"{kind: learned, prefix_tokens: 1}", {"give grid"}},
+    {"{kind: learned, saved_offset: -1}", {"saved_offset", "-1"}},
+    {"{kind: learned, grid: [4, 4], saved_offset: 2}", {"no saved_offset (2)"}},
     {"{kind: learned, theta: 100}", {"unknown key 'theta'"}},
     {"{kind: sinusoidal_learned, max_positions: -1}", {"max_positions", "-1"}},
     {"{kind: sinusoidal_learned, position_dim: 9}", {"sinusoidal_learned: ", "9 wide"}},
@@ -52,6 +54,8 @@ const std::vector<InputRefusal> kInputRefusals{
     {"{kind: cape, scale: 0.9}", {"scale", "0.9"}},
     {"{kind: cape, local_shift: -0.5}", {"local_shift", "-0.5"}},
     {"{kind: cape, freq_scale: 0}", {"freq_scale"}},
+    {"{kind: calendar, frequency: 1D, features: month, step: 60}",
+     {"calendar: features and step", "leave frequency out"}},
     {"[{kind: shape, max_shift: 5}, {kind: cape, shift: 5}]", {"unknown key 'shift'", "global_shift"}},
 };
 

@@ -73,6 +73,20 @@ TEST_CASE("liere: each axis has its own matrices, starting on pairs of its own",
       close(cosines, at::tensor({3.0, 50.0 * 0.1, 3.0 * 0.01, 50.0 * 0.001}, at::kDouble).cos(), Tolerance{1e-6, 0.0}));
 }
 
+TEST_CASE("liere: init_std draws every place that rope leaves at zero, under each axis", "[unit]") {
+  const auto zeros = [](const std::string& settings) {
+    return drawn_liere(settings, 8)->parameters()[0].eq(0.0).sum().item<int64_t>();
+  };
+  CHECK(zeros(", axes: 2, block: 2") == 2 * 4);  // two layers; each of four pairs turns by one axis only
+  CHECK(zeros(", axes: 2, block: 2, init_std: 0.1") == 0);
+  CHECK(zeros(", axes: 3, block: 4, init_std: 0.1") == 0);
+  const auto noisy = drawn_liere(", axes: 2, block: 2, init_std: 0.1", 8);
+  const Tensor all = noisy->parameters()[0];  // [layers, axes, blocks, 1]
+  CHECK(all[0][0][0][0].item<double>() == 1.0);
+  CHECK(all[0][1][1][0].item<double>() == Approx(0.1));
+  CHECK(std::abs(all[0][1][0][0].item<double>()) < 0.6);
+}
+
 TEST_CASE("liere: without coordinates the index stands for every axis", "[unit]") {
   const auto encoding = drawn_liere(", axes: 2, init_std: 0.1", 8);
   const Tensor x = noise({1, 1, 4, 8}, 4);
@@ -95,7 +109,9 @@ TEST_CASE("liere: every entry of its matrices learns", "[unit]") {
 }
 
 TEST_CASE("liere: blocks that do not fill a head are refused", "[unit]") {
-  CHECK_THROWS_WITH(drawn_liere(", block: 3", 8), Catch::Contains("liere: block (3) must be even"));
+  CHECK_THROWS_WITH(drawn_liere(", block: 3", 8),
+                    Catch::Contains("liere: block (3) must be even") && Catch::Contains("use 2 or 4"));
+  CHECK_THROWS_WITH(drawn_liere(", block: 2, init_std: 0.1", 8), Catch::Contains("init_std (0.1) has nothing to draw"));
   CHECK_THROWS_WITH(drawn_liere(", block: 6", 8), Catch::Contains("groups of 6") && Catch::Contains("6 or 12"));
   CHECK_THROWS_WITH(drawn_liere(", axes: 0", 8), Catch::Contains("axes"));
 }

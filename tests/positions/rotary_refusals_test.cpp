@@ -30,7 +30,7 @@ const std::vector<Refusal>& refusals() {
       {"{kind: rope, partial_rotary_factor: 0.1}", {"no pair of channels"}},
       {"{kind: rope, rotary_dim: -2}", {"rotary_dim", "-2"}},
       {"{kind: rope, rotary_dim: 7}", {"rotary width 7 is odd", "6 or 8"}},
-      {"{kind: rope, rotary_dim: 10}", {"rotary_dim (10) is larger than head_dim (8)"}},
+      {"{kind: rope, rotary_dim: 10}", {"rotary_dim (10) is larger than head_dim (8)", "rotate whole heads"}},
       {"{kind: rope, rotary_dim: 4, partial_rotary_factor: 0.5}", {"give one of them"}},
       {"rope", {"rotary width 15 is odd", "14 or 16"}, 15},
       {"{kind: rope, rotary_value: 1}", {"rotary_value"}},

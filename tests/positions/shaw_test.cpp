@@ -69,7 +69,9 @@ TEST_CASE("shaw: tiles at any positions are the form over offsets", "[unit]") {
                                      Shaw::Config{.max_relative_positions = 2, .beyond_window = Shaw::Beyond::zero},
                                      Shaw::Config{.variant = Shaw::Variant::relative_key, .use_value = true},
                                      Shaw::Config{.variant = Shaw::Variant::relative_key_query}}) {
-    const auto encoding = shaw_of(config);
+    PositionFacts facts = small_facts();
+    facts.causal = false;
+    const auto encoding = shaw_of(config, facts);
     check_content_tiles(*encoding, 4, true);
     check_content_tiles(*encoding, 4, false);
     check_content_gaps(*encoding, 4, false);

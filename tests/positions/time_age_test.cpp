@@ -56,9 +56,12 @@ TEST_CASE("time_age: the linear layer learns", "[unit]") {
   CHECK(encoding->named_parameters()["project.weight"].grad().abs().min().item<double>() > 0.0);
 }
 
-TEST_CASE("time_age: causal stacks, and a span below the step, are refused in words", "[unit]") {
+TEST_CASE("time_age: causal stacks, a span below the step, and one that no feature reaches, are refused in words",
+          "[unit]") {
   CHECK_THROWS_WITH(TimeAge({}, small_facts()), Catch::StartsWith("time_age: ") && Catch::Contains("use time_decay"));
   CHECK_THROWS_WITH(bare_ages({.features = 3, .scales = {.step = 2.0, .span = 1.0}}), Catch::Contains("below step"));
+  CHECK_THROWS_WITH(bare_ages({.features = 1, .scales = {.step = 2.0, .span = 8.0}}),
+                    Catch::Contains("span (8) would do nothing"));
 }
 
 }  // namespace ordo::test

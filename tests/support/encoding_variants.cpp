@@ -41,7 +41,7 @@ const std::vector<std::string>& encoding_variants() {
       "{kind: expression, parameters: [{name: a, init: 0.8}], bias: '-a*abs(distance)/length + sin(i*(1 + a) + j)'}",
       "{kind: transformer_xl, untie_r: true, clamp_length: 5, init_std: 0.3}",
       "{kind: shaw, variant: relative_key_query, use_value: true}",
-      "{kind: shaw, left: 3, right: 1, beyond_window: zero}",
+      "{kind: shaw, left: 3, right: 0, beyond_window: zero}",
       "{kind: shaw, max_relative_positions: 4, share_kv_table: true, init_std: 0.5}",
       "{kind: deberta, position_buckets: 8, share_att_key: true, norm_rel_ebd: layer_norm}",
       "{kind: deberta, pos_att_type: p2c, max_relative_positions: 6}",

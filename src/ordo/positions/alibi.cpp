@@ -45,8 +45,10 @@ std::vector<double> Alibi::slopes(int64_t heads, double bias_max) {
 Alibi::Alibi(const Config& config, const PositionFacts& facts)
     : direction_(config.direction.value_or(facts.causal ? Direction::causal : Direction::symmetric)) {
   const int64_t biased = biased_ = config.num_alibi_heads > 0 ? config.num_alibi_heads : facts.heads;
-  require<ConfigError>(biased <= facts.heads, "alibi: num_alibi_heads ({}) is larger than the number of heads ({})",
-                       biased, facts.heads);
+  require<ConfigError>(
+      biased <= facts.heads,
+      "alibi: num_alibi_heads ({}) is larger than the number of heads ({}); use fewer, or 0 for all heads", biased,
+      facts.heads);
   require<ConfigError>(facts.causal || direction_ != Direction::causal,
                        "alibi: direction causal would reward the future in a stack that sees both sides; use "
                        "symmetric, asymmetric or split");

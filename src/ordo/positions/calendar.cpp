@@ -110,7 +110,7 @@ struct CivilDate {
 
 void fields(Fields& f, Calendar::Config& c) {
   f("features", c.features, "what to tell of a time; empty: what suits the frequency", kCalendarFeatures);
-  f("frequency", c.frequency, "how far two tokens are apart", kCalendarFrequencies);
+  f("frequency", c.frequency, "how far two tokens are apart; absent: 1h", kCalendarFrequencies);
   f("start", c.start, "the moment (UTC) of token 0 when there are no time stamps",
     [](std::string_view text) -> std::optional<TextProblem> {
       if (parse_moment(text)) return std::nullopt;
@@ -120,9 +120,13 @@ void fields(Fields& f, Calendar::Config& c) {
 }
 
 Calendar::Calendar(const Config& config, const PositionFacts& facts)
-    : features_(config.features.empty() ? features_of(config.frequency) : config.features),
+    : features_(config.features.empty() ? features_of(config.frequency.value_or(Frequency::hour)) : config.features),
       start_(parse_moment(config.start).value_or(0.0)),
-      step_(config.step > 0.0 ? config.step : seconds_of(config.frequency)) {
+      step_(config.step > 0.0 ? config.step : seconds_of(config.frequency.value_or(Frequency::hour))) {
+  require<ConfigError>(
+      !config.frequency || config.features.empty() || config.step == 0.0,
+      "calendar: features and step say all that frequency would choose; leave frequency out, or one of "
+      "them");
   require<ConfigError>(parse_moment(config.start).has_value(), "calendar: start '{}' is no moment; write 2016-07-01",
                        config.start);
   project_ = register_module(

@@ -15,8 +15,8 @@ class Calendar final : public PositionEncoding {
   enum class Feature { second, minute, hour, day_of_week, day_of_month, day_of_year, week_of_year, month };
   enum class Frequency { second, minute, hour, day, week, month };
   struct Config {
-    std::vector<Feature> features = {};  // empty: those of the frequency
-    Frequency frequency = Frequency::hour;
+    std::vector<Feature> features = {};       // empty: those of the frequency
+    std::optional<Frequency> frequency = {};  // absent: an hour
     std::string start = "1970-01-01";
     double step = 0.0;  // seconds; 0: the frequency's
   };

@@ -29,7 +29,8 @@ Deberta::Config deberta_resolved(Deberta::Config c, const PositionFacts& facts) 
   const auto terms = std::count(c.pos_att_type.begin(), c.pos_att_type.end(), Deberta::Term::c2p);
   const auto others = static_cast<int64_t>(c.pos_att_type.size()) - terms;
   require<ConfigError>(!c.pos_att_type.empty() && terms <= 1 && others <= 1,
-                       "deberta: pos_att_type takes c2p, p2c or both, each once; found {} entries",
+                       "deberta: pos_att_type takes c2p, p2c or both, each once; found {} entries; name one or both, "
+                       "or leave it out for both",
                        c.pos_att_type.size());
   if (c.max_relative_positions == 0) c.max_relative_positions = facts.max_length;
   require<ConfigError>(c.max_relative_positions > 0,

@@ -78,6 +78,9 @@ Expression::Expression(const Config& config, const PositionFacts& facts)
       layers_(facts.layers),
       max_length_(std::max<int64_t>(facts.max_length, 1)),
       relative_(formula_.depends_on_difference()) {
+  require<ConfigError>(config_.shared || !config_.parameters.empty(),
+                       "expression: shared: false gives each layer parameters of its own, and there are none; leave it "
+                       "out, or name parameters");
   for (size_t p = 0; p < config_.parameters.size(); ++p) {
     const auto& parameter = config_.parameters[p];
     const auto same = [&](const Parameter& other) { return other.name == parameter.name; };

@@ -40,9 +40,15 @@ void fields(Fields& f, Liere::Config& c) {
 Liere::Liere(const Config& config, const PositionFacts& facts) : config_(config), head_dim_(facts.head_dim) {
   config_.block = liere_block(config.block, facts.head_dim);
   refuse_across(kKind, facts);
-  require<ConfigError>(config_.block % 2 == 0, "liere: block ({}) must be even: it starts as turns of pairs",
-                       config_.block);
+  require<ConfigError>(config_.block % 2 == 0,
+                       "liere: block ({}) must be even, because it starts as turns of pairs; use {} or {}",
+                       config_.block, config_.block - 1, config_.block + 1);
   require_groups(kKind, facts, config_.block);
+  require<ConfigError>(
+      config_.block > 2 || config_.axes > 1 || config_.init_std == 0.0,
+      "liere: with block 2 and one axis rope fills every place, and init_std ({}) has nothing to draw; "
+      "leave it out, or use block: 4 or 8",
+      config_.init_std);
   below_ = at::tril_indices(config_.block, config_.block, -1, at::TensorOptions(at::kLong));
   weight_ = register_parameter("weight",
                                at::zeros({facts.layers, config_.axes, facts.head_dim / config_.block, below_.size(1)}));
@@ -75,11 +81,7 @@ void Liere::reset(const Initialiser& init, const std::string& path) {
   for (int64_t m = 0; m < head_dim_ / 2; ++m) {
     // Entry (c + 1, c) of the rows below the diagonal, which hold 0, 1, 2, … entries.
     const int64_t c = 2 * (m % pairs), entry = (c + 1) * c / 2 + c;
-    for (int64_t axis = 0; axis < config_.axes; ++axis)
-      weight_.select(1, axis)
-          .select(1, m / pairs)
-          .select(1, entry)
-          .fill_(m % config_.axes == axis ? frequencies[m].item<double>() : 0.0);
+    weight_.select(1, m % config_.axes).select(1, m / pairs).select(1, entry).fill_(frequencies[m].item<double>());
   }
 }
 

@@ -2,7 +2,8 @@
 // LieRE (Ostmeier et al. 2024): a head's channels are turned, block by block, by exp(sum over axes of p_a A_a), p the
 // token's coordinates and A_a learned skew-symmetric matrices, one a layer, axis and block. Blocks of two channels are
 // rope with learned frequencies. The matrices start as those of rope (interleaved pairs, of several axes one after
-// another) and, with init_std above 0, noise in all other places.
+// another) and, with init_std above 0, noise in all other places, those of a pair under the axes that do not turn it at
+// first among them.
 //
 // Tokens bring `coords` of `axes` axes; without them the index stands for each. With one axis scores depend on the
 // distance alone; the matrices of several axes need not commute, so then they do not.

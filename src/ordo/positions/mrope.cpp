@@ -23,12 +23,15 @@ std::vector<int64_t> sections(const Mrope::Config& config, const PositionFacts& 
   const int64_t pairs = facts.head_dim / 2, side = 3 * pairs / 8;
   if (config.mrope_section.empty()) return {pairs - 2 * side, side, side};
   const auto& given = config.mrope_section;
-  require<ConfigError>(static_cast<int64_t>(given.size()) == kMropeAxes,
-                       "mrope: mrope_section has {} numbers; 3 are needed, of time, height and width", given.size());
+  require<ConfigError>(
+      static_cast<int64_t>(given.size()) == kMropeAxes,
+      "mrope: mrope_section has {} numbers; 3 are needed, of time, height and width; give them, or leave it out",
+      given.size());
   const int64_t sum = std::accumulate(given.begin(), given.end(), int64_t{0});
   require<ConfigError>(sum == pairs,
-                       "mrope: the sections of mrope_section add up to {}, but heads of {} channels have {} pairs", sum,
-                       facts.head_dim, pairs);
+                       "mrope: the sections of mrope_section add up to {}, but heads of {} channels have {} pairs; "
+                       "make them add up to {}, or leave mrope_section out",
+                       sum, facts.head_dim, pairs, pairs);
   return given;
 }
 

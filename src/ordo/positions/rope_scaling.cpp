@@ -27,8 +27,10 @@ std::pair<int64_t, std::string> turning_channels(const RotaryFacts& facts) {
       facts.share == 1.0,
       "rope: rotary_dim ({}) and partial_rotary_factor ({}) both say how much is rotated; give one of them",
       facts.rotary_dim, facts.share);
-  require<ConfigError>(facts.rotary_dim <= facts.head_dim, "rope: rotary_dim ({}) is larger than head_dim ({})",
-                       facts.rotary_dim, facts.head_dim);
+  require<ConfigError>(
+      facts.rotary_dim <= facts.head_dim,
+      "rope: rotary_dim ({}) is larger than head_dim ({}); lower it, or leave it out to rotate whole heads",
+      facts.rotary_dim, facts.head_dim);
   return {facts.rotary_dim, fmt::format("rotary_dim {}", facts.rotary_dim)};
 }
 

@@ -26,6 +26,10 @@ Shaw::Config shaw_resolved(Shaw::Config c, const PositionFacts& facts) {
   require<ConfigError>(!(c.left && c.right) || c.max_relative_positions == 0,
                        "shaw: left ({}) and right ({}) leave nothing for max_relative_positions ({}); give either",
                        c.left.value_or(0), c.right.value_or(0), c.max_relative_positions);
+  require<ConfigError>(!facts.causal || c.right.value_or(0) == 0,
+                       "shaw: right ({}) counts keys ahead of the query, which a causal stack hides; use right: 0, or "
+                       "leave it out",
+                       c.right.value_or(0));
   if (c.max_relative_positions == 0) c.max_relative_positions = clipped ? kShawReach : facts.max_length;
   require<ConfigError>(clipped || c.max_relative_positions > 0,
                        "shaw: max_relative_positions is 0 and the model has no max_length; give one of them");

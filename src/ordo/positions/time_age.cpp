@@ -21,6 +21,10 @@ TimeAge::TimeAge(const Config& config, const PositionFacts& facts) : unit_(confi
   require<ConfigError>(!facts.causal,
                        "time_age: a token's age counts from the row's end, which a causal stack must not know; use "
                        "time_decay");
+  require<ConfigError>(config.features > 1 || config.scales.span == 0.0,
+                       "time_age: one feature has the scale step alone, and span ({}) would do nothing; leave it out, "
+                       "or use 2 features or more",
+                       config.scales.span);
   const double ratio = resolved_span(config.scales, facts.max_length, kKind) / config.scales.step;
   for (int64_t m = 0; m < config.features; ++m) {
     const double along = config.features == 1 ? 0.0 : static_cast<double>(m) / static_cast<double>(config.features - 1);
