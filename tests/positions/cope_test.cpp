@@ -6,6 +6,7 @@
 #include <ATen/ops/zeros_like.h>
 
 #include <cmath>
+#include <limits>
 
 #include "positions/bias_checks.h"
 
@@ -63,6 +64,41 @@ TEST_CASE("cope: the loops of the CPU and the operators of other devices agree, 
       CHECK(close_gradient(loops[1], operators[1], 1e-5, 1e-3));
       CHECK(close_gradient(loops[2], operators[2], 1e-5));
     }
+}
+
+TEST_CASE("cope: a count of NaN gives NaN, from its key to the first, and touches nothing else", "[unit]") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const auto type : {at::kFloat, at::kDouble})
+    for (const int64_t places : {2, 4}) {
+      INFO(c10::toString(type) << ", " << places);
+      const Tensor gates = at::tensor({0.5, 0.5, nan, 0.25, 0.5}, at::kDouble).to(type).view({1, 1, 1, 5}),
+                   z = noise({1, 1, 1, places}, 2, type);
+      const Tensor g = gates.clone().requires_grad_(true), table = z.clone().requires_grad_(true);
+      const Tensor out = read_at_counts(g, at::ones({1, 1, 1, 5}, at::kBool), table);
+      const Tensor plain = read_at_counts(gates.nan_to_num(0.0), at::ones({1, 1, 1, 5}, at::kBool), z);
+      CHECK(out.detach().flatten().slice(0, 0, 3).isnan().all().item<bool>());
+      CHECK(same_bytes(out.detach().slice(3, 3).contiguous(), plain.slice(3, 3).contiguous()));
+      out.sum().backward();
+      CHECK(table.grad().flatten()[0].isnan().item<bool>());
+      if (places > 2) CHECK(same_bytes(table.grad().flatten().slice(0, 2), at::zeros({places - 2}, type)));
+    }
+}
+
+TEST_CASE("cope: a query of NaN poisons its own row alone, forward and backward", "[unit]") {
+  for (const int64_t places : {1, 4}) {
+    INFO(places);
+    const auto encoding = cope_of({.npos_max = places, .init_std = 0.5});
+    Tensor q = noise({1, 4, 3, 8}, 1);
+    q.select(2, 1).fill_(std::numeric_limits<float>::quiet_NaN());
+    q.requires_grad_(true);
+    const Tensor bias = encoding->scores(last_rows(3, 3))->tile({0, 3, 0, 3}, q, noise({1, 4, 3, 8}, 2));
+    CHECK(bias.select(2, 1).slice(2, 0, 2).isnan().all().item<bool>());
+    CHECK(bias.select(2, 0).isfinite().all().item<bool>());
+    CHECK(bias.select(2, 2).isfinite().all().item<bool>());
+    bias.sum().backward();
+    CHECK(q.grad().select(2, 2).isfinite().all().item<bool>());
+    CHECK(q.grad().select(2, 1).isnan().any().item<bool>());
+  }
 }
 
 TEST_CASE("cope: the two scales differ by the scale of the content", "[unit]") {

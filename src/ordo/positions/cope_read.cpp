@@ -6,6 +6,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "ordo/positions/cope.h"
 
@@ -41,7 +42,18 @@ void each_cope_row(int64_t rows, const Body& body) {
   });
 }
 
-// From the last key to the first: `count` runs up to the last place, where all further keys stay.
+// From the last key to the first: `count` runs up to the last place, where all further keys stay. A count of NaN is
+// below no place: it reads row 0 (there may be no other), and makes the number NaN.
+template <class T>
+struct CopePlace {
+  CopePlace(T count, int64_t places)
+      : below(std::isnan(count) ? 0 : static_cast<int64_t>(count)),
+        above(std::min(below + 1, places - 1)),
+        part(count - static_cast<T>(below)) {}
+  int64_t below, above;
+  T part;
+};
+
 template <class T>
 void read_row(const T* gates, const bool* seen, const T* z, int64_t keys, int64_t places, T* out) {
   const T last = static_cast<T>(places - 1);
@@ -50,8 +62,8 @@ void read_row(const T* gates, const bool* seen, const T* z, int64_t keys, int64_
   for (; j >= 0; --j) {
     if (seen[j]) count += gates[j];
     if (count >= last) break;
-    const auto below = static_cast<int64_t>(count);
-    out[j] = z[below] + (count - static_cast<T>(below)) * (z[below + 1] - z[below]);
+    const CopePlace<T> at(count, places);
+    out[j] = z[at.below] + at.part * (z[at.above] - z[at.below]);
   }
   std::fill(out, out + j + 1, z[places - 1]);
 }
@@ -66,11 +78,10 @@ void read_row_backward(const T* gates, const bool* seen, const T* z, const T* d,
   for (; j >= 0; --j) {
     if (seen[j]) count += gates[j];
     if (count >= last) break;
-    const auto below = static_cast<int64_t>(count);
-    const T part = count - static_cast<T>(below);
-    d_z[below] += (1 - part) * d[j];
-    d_z[below + 1] += part * d[j];
-    d_gates[j] = d[j] * (z[below + 1] - z[below]);
+    const CopePlace<T> at(count, places);
+    d_z[at.below] += (1 - at.part) * d[j];
+    d_z[at.above] += at.part * d[j];
+    d_gates[j] = d[j] * (z[at.above] - z[at.below]);
   }
   for (int64_t rest = 0; rest <= j; ++rest) {
     d_z[places - 1] += d[rest];
@@ -135,7 +146,7 @@ Tensor read_at_counts_by_operators(const Tensor& gates, const Tensor& seen, cons
   const Tensor open = gates.masked_fill(seen.logical_not(), 0.0);
   const Tensor counts = open.flip(3).cumsum(3).flip(3).clamp_max(static_cast<double>(last));
   const Tensor below = counts.detach().floor();
-  const Tensor index = below.to(at::kLong);
+  const Tensor index = below.nan_to_num(0.0).to(at::kLong);  // a count of NaN makes NaN of any row
   const Tensor low = z.gather(3, index), high = z.gather(3, (index + 1).clamp_max(last));
   return low + (counts - below) * (high - low);
 }
