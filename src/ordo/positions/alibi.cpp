@@ -66,7 +66,7 @@ Alibi::Alibi(const Config& config, const PositionFacts& facts)
     values = slopes(biased, config.alibi_bias_max);
   }
   values.resize(static_cast<size_t>(facts.heads), 0.0);
-  slopes_ = at::tensor(values, at::kDouble);
+  slopes_ = FixedTensor(at::tensor(values, at::kDouble));
   if (config.learned_slopes) log_slopes_ = register_parameter("log_slopes", at::zeros({biased}));
 }
 
@@ -112,16 +112,15 @@ struct Alibi::Bias final : OffsetBias {
 std::shared_ptr<const ScoreBias> Alibi::scores(const AttentionPass& pass) {
   const auto type = score_type(pass);
   if (log_slopes_.defined()) {
-    const Tensor slopes = at::constant_pad_nd(log_slopes_.to(type).exp(), {0, slopes_.size(0) - biased_});
+    const Tensor slopes = at::constant_pad_nd(log_slopes_.to(type).exp(), {0, slopes_.value().size(0) - biased_});
     return std::make_shared<Bias>(pass, direction_, slopes, biased_);
   }
-  if (slopes_.device() != pass.q.index.device()) slopes_ = slopes_.to(pass.q.index.device());
-  return std::make_shared<Bias>(pass, direction_, slopes_.to(type), biased_);
+  return std::make_shared<Bias>(pass, direction_, slopes_.on(pass.q.index.device()).to(type), biased_);
 }
 
 void Alibi::reset(const Initialiser& init, const std::string& path) {
   (void)init, (void)path;
-  if (log_slopes_.defined()) log_slopes_.copy_(slopes_.slice(0, 0, biased_).log());
+  if (log_slopes_.defined()) log_slopes_.copy_(slopes_.value().slice(0, 0, biased_).log());
 }
 
 }  // namespace ordo

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ordo/positions/encoding.h"
+#include "ordo/positions/fixed.h"
 
 namespace ordo {
 
@@ -33,9 +34,9 @@ class Alibi final : public PositionEncoding, public Resets {
  private:
   struct Bias;
   Direction direction_;
-  Tensor slopes_;      // fp64 [H]; 0 for heads without a bias
-  int64_t biased_;     // how many heads have one
-  Tensor log_slopes_;  // parameter "log_slopes" [biased_], or undefined
+  FixedTensor slopes_;  // fp64 [H]; 0 for heads without a bias
+  int64_t biased_;      // how many heads have one
+  Tensor log_slopes_;   // parameter "log_slopes" [biased_], or undefined
 };
 void fields(Fields& f, Alibi::Config& c);
 

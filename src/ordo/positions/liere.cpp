@@ -49,9 +49,10 @@ Liere::Liere(const Config& config, const PositionFacts& facts) : config_(config)
       "liere: with block 2 and one axis rope fills every place, and init_std ({}) has nothing to draw; "
       "leave it out, or use block: 4 or 8",
       config_.init_std);
-  below_ = at::tril_indices(config_.block, config_.block, -1, at::TensorOptions(at::kLong));
+  const Tensor below = at::tril_indices(config_.block, config_.block, -1, at::TensorOptions(at::kLong));
+  below_ = FixedTensor(below[0] * config_.block + below[1]);
   weight_ = register_parameter("weight",
-                               at::zeros({facts.layers, config_.axes, facts.head_dim / config_.block, below_.size(1)}));
+                               at::zeros({facts.layers, config_.axes, facts.head_dim / config_.block, below.size(1)}));
 }
 
 Tensor Liere::turned(const Tensor& x, const Positions& at, int64_t layer) const {
@@ -59,10 +60,9 @@ Tensor Liere::turned(const Tensor& x, const Positions& at, int64_t layer) const 
   const Tensor coords = liere_coordinates(at, config_.axes);
   // Entries are summed before they become matrices: [1|B, L, blocks, n].
   const Tensor entries = coords.matmul(weight_[layer].to(at::kDouble).flatten(1)).unflatten(-1, {blocks, -1});
-  const Tensor below = below_.to(entries.device()), place = below[0] * b + below[1];
   const Tensor lower = at::zeros({1}, entries.options())
                            .expand({entries.size(0), entries.size(1), blocks, b * b})
-                           .index_copy(3, place, entries)
+                           .index_copy(3, below_.on(entries.device()), entries)
                            .unflatten(-1, {b, b});
   const Tensor turn =
       at::linalg_matrix_exp(lower - lower.transpose(-1, -2)).to(accumulate_type(x.scalar_type())).unsqueeze(1);

@@ -9,6 +9,7 @@
 // distance alone; the matrices of several axes need not commute, so then they do not.
 #pragma once
 #include "ordo/positions/encoding.h"
+#include "ordo/positions/fixed.h"
 
 namespace ordo {
 
@@ -32,8 +33,8 @@ class Liere final : public PositionEncoding, public Resets {
   Tensor turned(const Tensor& x, const Positions& at, int64_t layer) const;
   Config config_;
   int64_t head_dim_;
-  Tensor below_;   // int64 [2, n]: rows and columns of a block's entries below the diagonal
-  Tensor weight_;  // [layers, axes, blocks, n]: those entries
+  FixedTensor below_;  // int64 [n]: places of a block's entries below the diagonal, row by row
+  Tensor weight_;      // [layers, axes, blocks, n]: those entries
 };
 void fields(Fields& f, Liere::Config& c);
 

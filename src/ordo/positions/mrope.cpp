@@ -44,13 +44,13 @@ void fields(Fields& f, Mrope::Config& c) {
 }
 
 Mrope::Mrope(const Config& config, const PositionFacts& facts)
-    : table_([theta = config.theta, r = facts.head_dim](const Tensor& positions) {
-        return turns(positions.unsqueeze(-1) * rotary_frequencies(theta, r).to(positions.device()));
+    : frequencies_(rotary_frequencies(config.theta, facts.head_dim)),
+      table_([all = frequencies_](const Tensor& positions) {
+        return turns(positions.unsqueeze(-1) * all.on(positions.device()));
       }) {
   refuse_across(kKind, facts);
   require_groups(kKind, facts, 2);
-  frequencies_ = rotary_frequencies(config.theta, facts.head_dim);
-  axis_ = at::arange(kMropeAxes).repeat_interleave(at::tensor(sections(config, facts), at::kLong));
+  axis_ = FixedTensor(at::arange(kMropeAxes).repeat_interleave(at::tensor(sections(config, facts), at::kLong)));
 }
 
 Tensor Mrope::turned(const Tensor& x, const Positions& at) {
@@ -59,7 +59,7 @@ Tensor Mrope::turned(const Tensor& x, const Positions& at) {
   require<ConfigError>(at.coords.size(-1) == kMropeAxes,
                        "mrope: takes three coordinates a token (time, height, width), found {}", at.coords.size(-1));
   const Tensor coords = at.coords.to(at::kDouble);
-  const Tensor angles = coords.index_select(-1, axis_.to(coords.device())) * frequencies_.to(coords.device());
+  const Tensor angles = coords.index_select(-1, axis_.on(coords.device())) * frequencies_.on(coords.device());
   return rotate(x, turns(angles).to(type), RotaryLayout::half);
 }
 
@@ -75,7 +75,7 @@ Tensor Mrope::key(const Tensor& k, const Positions& at, int64_t layer) {
 
 Tensor Mrope::frequencies(int64_t length) const {
   (void)length;
-  return frequencies_;
+  return frequencies_.value();
 }
 
 }  // namespace ordo

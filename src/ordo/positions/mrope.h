@@ -4,6 +4,7 @@
 // needs no coords at all.
 #pragma once
 #include "ordo/positions/encoding.h"
+#include "ordo/positions/fixed.h"
 #include "ordo/positions/table.h"
 
 namespace ordo {
@@ -24,9 +25,9 @@ class Mrope final : public PositionEncoding {
 
  private:
   Tensor turned(const Tensor& x, const Positions& at);
-  Tensor frequencies_;   // fp64 [pairs]
-  Tensor axis_;          // int64 [pairs]: whose coordinate turns the pair
-  PositionTable table_;  // of tokens without coords
+  FixedTensor frequencies_;  // fp64 [pairs]
+  FixedTensor axis_;         // int64 [pairs]: whose coordinate turns the pair
+  PositionTable table_;      // of tokens without coords
 };
 void fields(Fields& f, Mrope::Config& c);
 

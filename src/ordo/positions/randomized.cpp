@@ -61,7 +61,7 @@ Randomized::Randomized(const Config& config, const PositionFacts& facts) : Posit
                        "randomized: evaluation_length ({}) is larger than max_position ({}); raise max_position",
                        c.evaluation_length, c.max_position);
   if (c.evaluation == Evaluation::drawn)
-    drawn_ = sorted_draw(c.evaluation_length, c.max_position, key_of(0, kKind)).unsqueeze(0);
+    drawn_ = FixedTensor(sorted_draw(c.evaluation_length, c.max_position, key_of(0, kKind)).unsqueeze(0));
 }
 
 int64_t Randomized::fits() const {
@@ -94,10 +94,7 @@ Positions Randomized::place(const Positions& at, int64_t rows, const Draw& draw)
   const int64_t room = is_training() ? config_.max_position : fits();
   require<ConfigError>(used <= room, "randomized: {}", refuses_length(used).value_or(""));
   if (even) return stride() == 1 ? at : Positions{.index = at.index * stride()};
-  if (!is_training()) {
-    if (drawn_.device() != at.index.device()) drawn_ = drawn_.to(at.index.device());
-    return {.index = looked_up(drawn_, at)};
-  }
+  if (!is_training()) return {.index = looked_up(drawn_.on(at.index.device()), at)};
   const uint64_t batch = key(draw);
   std::vector<Tensor> draws;
   for (int64_t row = 0; row < (config_.per_row ? rows : 1); ++row)

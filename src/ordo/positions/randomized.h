@@ -4,6 +4,7 @@
 // position p becomes the p-th of them: so padding and packed documents keep their order, and documents of one row share
 // a draw. In evaluation they are spread evenly by a fixed stride, or are one fixed draw.
 #pragma once
+#include "ordo/positions/fixed.h"
 #include "ordo/positions/moves.h"
 
 namespace ordo {
@@ -34,7 +35,7 @@ class Randomized final : public PositionMove {
   int64_t stride() const { return config_.max_position / config_.evaluation_length; }
   int64_t fits() const;  // the longest sequence that evaluation can place
   Config config_;        // with max_position and evaluation_length resolved
-  Tensor drawn_;         // int64 [1, evaluation_length]; only for Evaluation::drawn
+  FixedTensor drawn_;    // int64 [1, evaluation_length]; only for Evaluation::drawn
 };
 void fields(Fields& f, Randomized::Config& c);
 

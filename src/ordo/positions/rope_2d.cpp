@@ -45,7 +45,7 @@ void fields(Fields& f, Rope2d::Config& c) {
   f("width", c.width, "columns of the grid", at_least(1));
   f("height", c.height, "rows of the grid, for dinov3; absent: as many as columns", at_least(1));
   f("prefix_tokens", c.prefix_tokens, "tokens before the first patch, which are not turned", at_least(0));
-  f("shift", c.shift, "in training: coordinates move by up to this along each axis", at_least(0.0));
+  f("shift", c.shift, "in training: coordinates move by up to this along each axis", within(0.0, 1e9));
   f("jitter", c.jitter, "in training: each axis is stretched or shrunk by up to this factor", at_least(1.0));
   f("rescale", c.rescale, "in training: both axes are stretched or shrunk together by up to this factor",
     at_least(1.0));
@@ -58,13 +58,13 @@ Rope2d::Grid Rope2d::grid_of(const Config& c, const PositionFacts& facts) {
   if (c.variant == Variant::pixtral) {
     require<ConfigError>(!c.height, "rope_2d: height ({}) is for variant dinov3; a pixtral grid needs the width alone",
                          c.height.value_or(0));
-    return {c.width, c.prefix_tokens, at::zeros({2}, at::kDouble),
-            rotary_frequencies(c.theta.value_or(10000.0), d).view({d / 4, 2}).t().contiguous()};
+    return {c.width, c.prefix_tokens, FixedTensor(at::zeros({2}, at::kDouble)),
+            FixedTensor(rotary_frequencies(c.theta.value_or(10000.0), d).view({d / 4, 2}).t().contiguous())};
   }
   // The centre of patch r of n is scaled to 2 (r + 1/2) / n - 1 = (r - (n - 1) / 2) 2 / n.
   const Tensor sizes = at::tensor({c.height.value_or(c.width), c.width}, at::kDouble);
   const Tensor turn = rotary_frequencies(c.theta.value_or(100.0), d / 2) * (2.0 * std::numbers::pi);
-  return {c.width, c.prefix_tokens, (sizes - 1.0) / 2.0, turn * (2.0 / sizes).unsqueeze(1)};
+  return {c.width, c.prefix_tokens, FixedTensor((sizes - 1.0) / 2.0), FixedTensor(turn * (2.0 / sizes).unsqueeze(1))};
 }
 
 Tensor Rope2d::Grid::coordinates(const Tensor& index) const {
@@ -75,7 +75,7 @@ Tensor Rope2d::Grid::coordinates(const Tensor& index) const {
 
 Tensor Rope2d::Grid::table(const Tensor& coordinates, const Tensor& index) const {
   const auto device = coordinates.device();
-  const Tensor angles = ((coordinates - origin.to(device)).unsqueeze(-1) * frequencies.to(device)).flatten(-2);
+  const Tensor angles = ((coordinates - origin.on(device)).unsqueeze(-1) * frequencies.on(device)).flatten(-2);
   return turns(prefix_tokens == 0 ? angles : angles.masked_fill(index.lt(prefix_tokens).unsqueeze(-1), 0.0));
 }
 
@@ -94,9 +94,9 @@ Positions Rope2d::place(const Positions& at, int64_t rows, const Draw& draw) {
                           grid_draw("rope_2d.rescale", 1, std::log(config_.rescale), draw))
                              .exp();
   // The shift counts in the variant's own coordinates: half a side long is 1 in those of dinov3.
-  const Tensor side = config_.variant == Variant::dinov3 ? grid_.origin + 0.5 : at::ones({2}, at::kDouble);
+  const Tensor side = config_.variant == Variant::dinov3 ? grid_.origin.value() + 0.5 : at::ones({2}, at::kDouble);
   const auto device = coords.device();
-  const Tensor origin = grid_.origin.to(device);
+  const Tensor origin = grid_.origin.on(device);
   Positions moved = at;
   moved.coords = (coords - origin + (shift * side).to(device)) * factors.to(device) + origin;
   return moved;
@@ -120,7 +120,7 @@ Tensor Rope2d::key(const Tensor& k, const Positions& at, int64_t layer) {
 
 Tensor Rope2d::frequencies(int64_t length) const {
   (void)length;
-  return grid_.frequencies.flatten();
+  return grid_.frequencies.value().flatten();
 }
 
 }  // namespace ordo

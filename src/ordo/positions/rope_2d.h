@@ -9,6 +9,7 @@
 // stretched as a whole (rescale), in this order, the same for all tokens of a micro-batch; never in evaluation.
 #pragma once
 #include "ordo/positions/encoding.h"
+#include "ordo/positions/fixed.h"
 #include "ordo/positions/table.h"
 
 namespace ordo {
@@ -39,8 +40,8 @@ class Rope2d final : public PositionEncoding {
   // Where a token's coordinates come from, and how they turn it.
   struct Grid {
     int64_t width, prefix_tokens;
-    Tensor origin;                                                       // fp64 [2]: the row and column of angle 0
-    Tensor frequencies;                                                  // fp64 [2, d/4]
+    FixedTensor origin;                                                  // fp64 [2]: the row and column of angle 0
+    FixedTensor frequencies;                                             // fp64 [2, d/4]
     Tensor coordinates(const Tensor& index) const;                       // [...] -> fp64 [..., 2]
     Tensor table(const Tensor& coordinates, const Tensor& index) const;  // [..., 2], [...] -> fp64 [..., d]
   };

@@ -13,6 +13,7 @@
 #include <numbers>
 #include <utility>
 
+#include "ordo/positions/fixed.h"
 #include "ordo/positions/rotate.h"
 
 namespace ordo {
@@ -88,7 +89,7 @@ class FixedScaling : public RopeScaling {
  public:
   explicit FixedScaling(Tensor frequencies, double factor = 1.0)
       : frequencies_(std::move(frequencies)), attention_factor_(factor) {}
-  Tensor frequencies(const Tensor& lengths) const override { return frequencies_.to(lengths.device()); }
+  Tensor frequencies(const Tensor& lengths) const override { return frequencies_.on(lengths.device()); }
   double attention_factor() const override { return attention_factor_; }
   int64_t settled(int64_t length) const override {
     (void)length;
@@ -96,7 +97,7 @@ class FixedScaling : public RopeScaling {
   }
 
  private:
-  Tensor frequencies_;
+  FixedTensor frequencies_;
   double attention_factor_;
 };
 

@@ -33,7 +33,7 @@ Sandwich::Sandwich(const Config& config, const PositionFacts& facts)
   require<ConfigError>(config.sandwich_dim % 2 == 0, "sandwich: sandwich_dim ({}) is odd; it counts pairs, use {}",
                        config.sandwich_dim, config.sandwich_dim + 1);
   const auto heads = static_cast<double>(facts.heads);
-  shares_ = at::arange(1, facts.heads + 1, at::kDouble).reciprocal() * (heads / 8.0);
+  shares_ = FixedTensor(at::arange(1, facts.heads + 1, at::kDouble).reciprocal() * (heads / 8.0));
 }
 
 struct Sandwich::Bias final : OffsetBias {
@@ -50,8 +50,7 @@ struct Sandwich::Bias final : OffsetBias {
 };
 
 std::shared_ptr<const ScoreBias> Sandwich::scores(const AttentionPass& pass) {
-  if (shares_.device() != pass.q.index.device()) shares_ = shares_.to(pass.q.index.device());
-  return std::make_shared<Bias>(pass, sums_, shares_.to(score_type(pass)));
+  return std::make_shared<Bias>(pass, sums_, shares_.on(pass.q.index.device()).to(score_type(pass)));
 }
 
 }  // namespace ordo

@@ -4,6 +4,7 @@
 //   bias_h = (sum over m = 1 … D'/2 of cos(d / theta^(2m/D')) - D'/2) / (8 h / H)
 // 0 at distance 0 and falling, slower for later heads. Nothing is learned; both sides of a query are alike.
 #pragma once
+#include "ordo/positions/fixed.h"
 #include "ordo/positions/score_parts.h"
 #include "ordo/positions/table.h"
 
@@ -24,7 +25,7 @@ class Sandwich final : public PositionEncoding {
  private:
   struct Bias;
   std::shared_ptr<PositionTable> sums_;  // [distance, 1]: the sum of cosines, less D'/2; biases outlive a call
-  Tensor shares_;                        // fp64 [H]: H / 8h
+  FixedTensor shares_;                   // fp64 [H]: H / 8h
 };
 void fields(Fields& f, Sandwich::Config& c);
 

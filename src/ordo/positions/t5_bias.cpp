@@ -57,11 +57,11 @@ T5Bias::T5Bias(const Config& config, const PositionFacts& facts)
       "t5_bias: max_distance ({}) must be larger than {}, the number of distances that have a bucket of "
       "their own with num_buckets {}; raise it, or use fewer buckets",
       config.max_distance, exact, n);
-  buckets_ = t5_offset_buckets(n, config.max_distance, facts.causal);
+  buckets_ = FixedTensor(t5_offset_buckets(n, config.max_distance, facts.causal));
   weight_ = register_parameter("weight", at::zeros(sets_.shape({n, facts.heads})));
 }
 
-Tensor T5Bias::buckets(const Tensor& offset) const { return t5_looked_up(buckets_.to(offset.device()), offset); }
+Tensor T5Bias::buckets(const Tensor& offset) const { return t5_looked_up(buckets_.on(offset.device()), offset); }
 
 struct T5Bias::Bias final : OffsetBias {
   Bias(const AttentionPass& pass, const Tensor& table, Tensor buckets)
@@ -75,8 +75,8 @@ struct T5Bias::Bias final : OffsetBias {
 };
 
 std::shared_ptr<const ScoreBias> T5Bias::scores(const AttentionPass& pass) {
-  if (buckets_.device() != pass.q.index.device()) buckets_ = buckets_.to(pass.q.index.device());
-  return std::make_shared<Bias>(pass, sets_.of(weight_, pass.layer).to(score_type(pass)), buckets_);
+  return std::make_shared<Bias>(pass, sets_.of(weight_, pass.layer).to(score_type(pass)),
+                                buckets_.on(pass.q.index.device()));
 }
 
 void T5Bias::reset(const Initialiser& init, const std::string& path) {

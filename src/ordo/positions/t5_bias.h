@@ -4,6 +4,7 @@
 // max_distance on share the last. In causal stacks all buckets are for the past (what a prefix shows ahead counts as
 // distance 0); in others half of them are for the future. T5 itself scores with `model.attention.scale: 1`.
 #pragma once
+#include "ordo/positions/fixed.h"
 #include "ordo/positions/score_parts.h"
 
 namespace ordo {
@@ -28,8 +29,8 @@ class T5Bias final : public PositionEncoding, public Resets {
   struct Bias;
   LayerSets sets_;
   double init_std_;
-  Tensor buckets_;  // int64 [2 max_distance + 1]: of the offsets from -max_distance to max_distance
-  Tensor weight_;   // parameter "weight" [num_buckets, H], of layers of their own [layers, num_buckets, H]
+  FixedTensor buckets_;  // int64 [2 max_distance + 1]: of the offsets from -max_distance to max_distance
+  Tensor weight_;        // parameter "weight" [num_buckets, H], of layers of their own [layers, num_buckets, H]
 };
 void fields(Fields& f, T5Bias::Config& c);
 

@@ -26,17 +26,19 @@ TimeAge::TimeAge(const Config& config, const PositionFacts& facts) : unit_(confi
                        "or use 2 features or more",
                        config.scales.span);
   const double ratio = resolved_span(config.scales, facts.max_length, kKind) / config.scales.step;
+  std::vector<double> rates;
   for (int64_t m = 0; m < config.features; ++m) {
     const double along = config.features == 1 ? 0.0 : static_cast<double>(m) / static_cast<double>(config.features - 1);
-    rates_.push_back(1.0 / (config.scales.step * std::pow(ratio, along)));
+    rates.push_back(1.0 / (config.scales.step * std::pow(ratio, along)));
   }
+  rates_ = FixedTensor(at::tensor(rates, at::kDouble));
   project_ = register_module("project", std::make_shared<Linear>(config.features, facts.dim, Linear::Options{}));
 }
 
 Tensor TimeAge::input(const Tensor& x, const Positions& at) {
   const Tensor times = real_positions(at);
   const Tensor age = (times.gather(1, document_ends(at).expand_as(times)) - times) / unit_;
-  const Tensor features = (age.unsqueeze(-1) * -at::tensor(rates_, age.options())).exp();
+  const Tensor features = (age.unsqueeze(-1) * -rates_.on(age.device())).exp();
   return (x + project_->forward(features.to(accumulate_type(x.scalar_type())))).to(x.scalar_type());
 }
 

@@ -4,6 +4,7 @@
 // that see both sides.
 #pragma once
 #include "ordo/positions/encoding.h"
+#include "ordo/positions/fixed.h"
 #include "ordo/positions/time.h"
 
 namespace ordo {
@@ -23,7 +24,7 @@ class TimeAge final : public PositionEncoding {
 
  private:
   double unit_;
-  std::vector<double> rates_;  // 1 / tau_m, per unit
+  FixedTensor rates_;  // fp64 [features]: 1 / tau_m, per unit
   std::shared_ptr<Linear> project_;
 };
 void fields(Fields& f, TimeAge::Config& c);

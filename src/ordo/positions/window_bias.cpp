@@ -122,7 +122,7 @@ WindowBias::WindowBias(const Config& config, const PositionFacts& facts)
   const bool network = config.variant == Variant::swin_v2;
   if (network) {
     const int64_t hidden = config.hidden.value_or(kWindowHidden);
-    coordinates_ = coordinates(window_, pretrained);
+    coordinates_ = FixedTensor(coordinates(window_, pretrained));
     w1_ = parameter("w1", {hidden, 2});
     b1_ = parameter("b1", {hidden});
     w2_ = parameter("w2", {facts.heads, hidden});
@@ -164,7 +164,7 @@ Tensor WindowBias::table_of(const AttentionPass& pass) const {
   const auto type = score_type(pass);
   const auto own = [&](const Tensor& all) { return all.select(0, pass.layer).to(type); };
   if (table_.defined()) return own(table_);
-  const Tensor inner = at::linear(coordinates_.to(type), own(w1_), own(b1_)).relu();
+  const Tensor inner = at::linear(coordinates_.on(w1_.device()).to(type), own(w1_), own(b1_)).relu();
   return 16.0 * at::sigmoid(at::linear(inner, own(w2_)));
 }
 
@@ -189,8 +189,6 @@ struct WindowBias::Bias final : ScoreBias {
 };
 
 std::shared_ptr<const ScoreBias> WindowBias::scores(const AttentionPass& pass) {
-  if (coordinates_.defined() && coordinates_.device() != pass.q.index.device())
-    coordinates_ = coordinates_.to(pass.q.index.device());
   return std::make_shared<Bias>(window_, places(pass.q), places(pass.k), table_of(pass));
 }
 

@@ -9,6 +9,7 @@
 // its index read row by row. A length or a place outside of the window is refused; on a GPU, where places cannot be
 // looked at without waiting for them, distances count as at most the window's.
 #pragma once
+#include "ordo/positions/fixed.h"
 #include "ordo/positions/score_parts.h"
 
 namespace ordo {
@@ -50,11 +51,11 @@ class WindowBias final : public PositionEncoding, public Resets {
   Tensor table_of(const AttentionPass& pass) const;  // [offsets, H]
   Tensor places(const Positions& at) const;          // row and column, int64 [B|1, L, 2]
   Window window_, saved_;
-  double scale_;         // what the kernel multiplies scores by
-  Tensor coordinates_;   // of swin_v2
-  Tensor table_;         // parameter "table" of swin [layers, offsets, H]
-  Tensor w1_, b1_, w2_;  // parameters of swin_v2 [layers, hidden, 2], [layers, hidden], [layers, H, hidden]
-  Tensor log_scale_;     // parameter "log_scale" with cosine [layers, H]
+  double scale_;             // what the kernel multiplies scores by
+  FixedTensor coordinates_;  // of swin_v2, fp64 [offsets, 2]
+  Tensor table_;             // parameter "table" of swin [layers, offsets, H]
+  Tensor w1_, b1_, w2_;      // parameters of swin_v2 [layers, hidden, 2], [layers, hidden], [layers, H, hidden]
+  Tensor log_scale_;         // parameter "log_scale" with cosine [layers, H]
 };
 void fields(Fields& f, WindowBias::Config& c);
 

@@ -21,9 +21,9 @@ void fields(Fields& f, Xpos::Config& c) {
 
 Xpos::Xpos(const Config& config, const PositionFacts& facts)
     : config_(config),
-      head_dim_(facts.head_dim),
-      table_([theta = config.theta, r = facts.head_dim](const Tensor& positions) {
-        return turns(positions.unsqueeze(-1) * rotary_frequencies(theta, r).to(positions.device()));
+      frequencies_(rotary_frequencies(config.theta, facts.head_dim)),
+      table_([all = frequencies_](const Tensor& positions) {
+        return turns(positions.unsqueeze(-1) * all.on(positions.device()));
       }) {
   require<ConfigError>(facts.causal,
                        "xpos: scores of keys ahead of the query would grow with the distance, so it serves causal "
@@ -32,7 +32,7 @@ Xpos::Xpos(const Config& config, const PositionFacts& facts)
   require_groups(kKind, facts, 2);
   const Tensor pairs = at::arange(facts.head_dim / 2, at::TensorOptions(at::kDouble));
   const Tensor base = (pairs * (2.0 / static_cast<double>(facts.head_dim)) + config.gamma) / (1.0 + config.gamma);
-  fading_ = base.log() / config.scale_base;
+  fading_ = FixedTensor(base.log() / config.scale_base);
 }
 
 std::optional<std::string> Xpos::refuses_length(int64_t length) const {
@@ -52,7 +52,7 @@ Tensor Xpos::rows(const Positions& at, at::ScalarType type, double side) {
   if (at.index.numel() == 0) return turns.to(type);
   const Tensor positions = real_positions(at);
   const Tensor from_centre = positions - (positions.amax(1, /*keepdim=*/true) / 2.0).floor();
-  const Tensor factors = (from_centre.unsqueeze(-1) * (fading_.to(positions.device()) * side)).exp();
+  const Tensor factors = (from_centre.unsqueeze(-1) * (fading_.on(positions.device()) * side)).exp();
   return (turns * at::cat({factors, factors}, -1)).to(type);
 }
 
@@ -68,7 +68,7 @@ Tensor Xpos::key(const Tensor& k, const Positions& at, int64_t layer) {
 
 Tensor Xpos::frequencies(int64_t length) const {
   (void)length;
-  return rotary_frequencies(config_.theta, head_dim_);
+  return frequencies_.value();
 }
 
 }  // namespace ordo

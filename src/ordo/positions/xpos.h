@@ -10,6 +10,7 @@
 // carries rows of some 30 000 tokens. A model in fp16 leaves the range of its queries and keys at about 9 000.
 #pragma once
 #include "ordo/positions/encoding.h"
+#include "ordo/positions/fixed.h"
 #include "ordo/positions/table.h"
 
 namespace ordo {
@@ -37,9 +38,9 @@ class Xpos final : public PositionEncoding {
   // The turns of a row, each times its factor: [1|B, L, d]; `side` is 1 for queries, -1 for keys.
   Tensor rows(const Positions& at, at::ScalarType type, double side);
   Config config_;
-  int64_t head_dim_;
-  PositionTable table_;  // rows: cosines, then sines
-  Tensor fading_;        // ln z_m / scale_base, fp64 [pairs]
+  FixedTensor frequencies_;  // fp64 [pairs]
+  PositionTable table_;      // rows: cosines, then sines
+  FixedTensor fading_;       // ln z_m / scale_base, fp64 [pairs]
 };
 void fields(Fields& f, Xpos::Config& c);
 
