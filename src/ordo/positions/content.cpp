@@ -3,7 +3,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/aminmax.h>
-#include <ATen/ops/arange.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/zeros.h>
 
@@ -32,8 +31,7 @@ ReadRows rows_of_tile(const Positions& q, const Positions& k, const Tile& t, con
 
 // The rows of all offsets of a call of consecutive positions, in order: int64 [Lq+Lk-1].
 Tensor rows_of_call(const Positions& q, const Positions& k, const RowOfOffset& row) {
-  const auto [low, high] = offset_range(q, k);
-  return row(at::arange(low, high + 1, q.index.options()));
+  return row(offsets_of_call(q, k));
 }
 
 // x [B, H, n, E] times every row of a table: [B, H, n, count]. One that all heads share makes one product.
@@ -43,22 +41,6 @@ Tensor products(const Tensor& x, const Tensor& table) {
 }
 
 }  // namespace
-
-void refuse_coords(const AttentionPass& pass, std::string_view kind) {
-  require<ConfigError>(!pass.q.coords.defined() && !pass.k.coords.defined(),
-                       "{}: it counts tokens, and cannot read real-valued positions; use sinusoidal or rope", kind);
-}
-
-std::pair<int64_t, int64_t> offset_range(const Positions& q, const Positions& k) {
-  if (q.start && k.start) {
-    const int64_t first = *k.start - *q.start;
-    return {first - (q.length() - 1), first + k.length() - 1};
-  }
-  if (q.index.numel() == 0 || k.index.numel() == 0) return {0, 0};
-  const auto [q_low, q_high] = at::aminmax(q.index);
-  const auto [k_low, k_high] = at::aminmax(k.index);
-  return {(k_low - q_high).item<int64_t>(), (k_high - q_low).item<int64_t>()};
-}
 
 ContentBias::ContentBias(const AttentionPass& pass, Tables tables, RowOfOffset row)
     : q_(pass.q), k_(pass.k), scale_(pass.scale), tables_(std::move(tables)), row_(std::move(row)) {}

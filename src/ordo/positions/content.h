@@ -3,21 +3,14 @@
 // tables of vectors, which queries or keys are multiplied with. No tensor of vectors for all pairs is ever made.
 #pragma once
 #include <functional>
-#include <string_view>
 #include <vector>
 
-#include "ordo/positions/encoding.h"
+#include "ordo/positions/offsets.h"
 
 namespace ordo {
 
 // Offsets int64 [...] -> rows of a table, int64 [...].
 using RowOfOffset = std::function<Tensor(const Tensor& offset)>;
-
-// Throws ConfigError for real-valued positions, naming the encoding.
-void refuse_coords(const AttentionPass& pass, std::string_view kind);
-
-// The offsets that a call can meet: [low, high]. Reads the positions, unless they are consecutive.
-std::pair<int64_t, int64_t> offset_range(const Positions& q, const Positions& k);
 
 // With r = row(k_column - q_row), the score gains
 //   scale x (q_row . queries[h, r] + k_column . keys[h, r]) + offsets[h, r].

@@ -2,11 +2,11 @@
 #include "ordo/positions/encoding.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/arange.h>
 
 #include <algorithm>
 
 #include "ordo/core/text.h"
+#include "ordo/positions/offsets.h"
 
 namespace ordo {
 
@@ -46,9 +46,7 @@ Tensor per_head(const Tensor& values) { return values.view({1, -1, 1, 1}); }
 
 OffsetBias::OffsetBias(const AttentionPass& pass, std::vector<Tensor> inputs)
     : q_(pass.q), k_(pass.k), inputs_(std::move(inputs)) {
-  require<ConfigError>(!q_.coords.defined() && !k_.coords.defined(),
-                       "an encoding of whole offsets between tokens has none for real-valued positions; use sinusoidal "
-                       "or rope");
+  refuse_coords(pass, "an encoding of offsets between tokens");
 }
 
 Tensor OffsetBias::tile(const Tile& t, const Tensor& q, const Tensor& k) const {
@@ -59,9 +57,7 @@ Tensor OffsetBias::tile(const Tile& t, const Tensor& q, const Tensor& k) const {
 
 std::optional<Tensor> OffsetBias::by_offset() const {
   if (!q_.start || !k_.start) return std::nullopt;
-  const int64_t Lq = q_.length(), Lk = k_.length(), first = *k_.start - *q_.start;
-  const Tensor offsets = at::arange(first - (Lq - 1), first + Lk, q_.index.options());
-  return at(offsets.view({1, 1, 1, -1})).squeeze(0).squeeze(1);
+  return at(offsets_of_call(q_, k_).view({1, 1, 1, -1})).squeeze(0).squeeze(1);
 }
 
 }  // namespace ordo

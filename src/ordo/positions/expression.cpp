@@ -19,6 +19,7 @@
 #include "ordo/core/text.h"
 #include "ordo/positions/expression_parser.h"
 #include "ordo/positions/formula_values.h"
+#include "ordo/positions/offsets.h"
 
 namespace ordo {
 
@@ -75,8 +76,8 @@ Expression::Expression(const Config& config, const PositionFacts& facts)
     : config_(config),
       formula_(parsed_expression(config)),
       heads_(facts.heads),
-      layers_(facts.layers),
       max_length_(std::max<int64_t>(facts.max_length, 1)),
+      sets_{config.shared, facts.layers},
       relative_(formula_.depends_on_difference()) {
   require<ConfigError>(config_.shared || !config_.parameters.empty(),
                        "expression: shared: false gives each layer parameters of its own, and there are none; leave it "
@@ -90,8 +91,7 @@ Expression::Expression(const Config& config, const PositionFacts& facts)
                          "expression: the formula does not use the parameter '{}'; use it or leave it out",
                          parameter.name);
     const Tensor first = first_values(parameter);
-    parameters_.push_back(
-        register_parameter(parameter.name, config_.shared ? first : first.unsqueeze(0).repeat_interleave(layers_, 0)));
+    parameters_.push_back(register_parameter(parameter.name, first.expand(sets_.shape(first.sizes().vec())).clone()));
   }
   require_sound(max_length_, /*ahead=*/!facts.causal);
   constexpr int64_t kFar = 1 << 20;
@@ -222,10 +222,9 @@ struct Expression::Whole {
       : formula(owner.formula_),
         described(owner.config_.parameters),
         heads(owner.heads_),
-        type(pass.x.defined() ? accumulate_type(pass.x.scalar_type()) : at::kFloat),
+        type(score_type(pass)),
         back_only(looks_back_only(pass)) {
-    for (const Tensor& p : owner.parameters_)
-      parameters.push_back((owner.config_.shared ? p : p.select(0, pass.layer)).to(type));
+    for (const Tensor& p : owner.parameters_) parameters.push_back(owner.sets_.of(p, pass.layer).to(type));
   }
   Tensor values(const FormulaPlace& place) const {
     try {
@@ -280,9 +279,7 @@ struct Expression::ByPair final : ScoreBias {
 };
 
 std::shared_ptr<const ScoreBias> Expression::scores(const AttentionPass& pass) {
-  require<ConfigError>(!pass.q.coords.defined() && !pass.k.coords.defined(),
-                       "expression: i and j are whole numbers, and these positions are real ones (times); use "
-                       "time_decay");
+  refuse_coords(pass, kKind, "time_decay");
   if (!looks_back_only(pass) && !sound_ahead_) require_sound(sound_below_, /*ahead=*/true);
   Whole whole(*this, pass);
   if (relative_) return std::make_shared<ByOffset>(pass, std::move(whole));

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "ordo/positions/encoding.h"
 #include "ordo/positions/formula.h"
+#include "ordo/positions/score_parts.h"
 
 namespace ordo {
 
@@ -51,7 +51,8 @@ class Expression final : public PositionEncoding, public Resets {
 
   Config config_;
   Formula formula_;
-  int64_t heads_, layers_, max_length_;
+  int64_t heads_, max_length_;
+  LayerSets sets_;
   bool relative_ = false, unbounded_ = true;
   mutable int64_t sound_below_ = 0;   // lengths that were looked at and found well
   mutable bool sound_ahead_ = false;  // for keys behind the query too

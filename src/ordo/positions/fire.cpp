@@ -2,19 +2,19 @@
 #include "ordo/positions/fire.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/arange.h>
 #include <ATen/ops/maximum.h>
 #include <ATen/ops/zeros.h>
 
 #include <cmath>
 
+#include "ordo/positions/offsets.h"
 #include "ordo/positions/scalar_mlp.h"
 
 namespace ordo {
 
 void fields(Fields& f, Fire::Config& c) {
   f("hidden", c.hidden, "width of the learned function's inner layer", within(1, 1 << 16));
-  f("init_c", c.init_c, "first value of c: distances are squeezed by ln(|c d| + 1)");
+  f("init_c", c.init_c, "first value of c: distances are squeezed by ln(|c d| + 1)", within(-1e6, 1e6));
   f("init_L", c.init_L, "queries before this position divide by it, later ones by their own; 0: the trained length",
     at_least(0.0));
   f("eps", c.eps, "added to what is divided by", above(0.0));
@@ -31,7 +31,6 @@ Fire::Fire(const Config& config, const PositionFacts& facts) : config_(config), 
   if (config_.init_L == 0.0)
     config_.init_L = static_cast<double>(facts.trained_length > 0 ? facts.trained_length : facts.max_length);
   require<ConfigError>(config_.init_L > 0.0, "fire: init_L is 0 and the model has no max_length; give one of them");
-  relative_ = config_.init_L >= static_cast<double>(facts.max_length);
   const auto parameter = [&](const char* name, const std::vector<int64_t>& one) {
     return register_parameter(name, at::zeros(sets_.shape(one)));
   };
@@ -46,8 +45,7 @@ Fire::Fire(const Config& config, const PositionFacts& facts) : config_(config), 
 struct Fire::Bias final : ScoreBias {
   Bias(const AttentionPass& pass, const Numbers& numbers, double L, double eps)
       : q_(pass.q), k_(pass.k), n_(numbers), limit_((n_.L_multiplier * L).abs()), eps_(eps) {
-    require<ConfigError>(!q_.coords.defined() && !k_.coords.defined(),
-                         "fire: it counts tokens, and has no bias for real-valued positions; use time_decay");
+    refuse_coords(pass, kKind, "time_decay");
   }
 
   Tensor tile(const Tile& t, const Tensor& q, const Tensor& k) const override {
@@ -60,9 +58,9 @@ struct Fire::Bias final : ScoreBias {
   // While no query is past the limit, the limit is all that is divided by.
   std::optional<Tensor> by_offset() const override {
     if (!q_.start || !k_.start) return std::nullopt;
-    const int64_t Lq = q_.length(), first = *k_.start - *q_.start, last = *q_.start + Lq - 1;
+    const int64_t last = *q_.start + q_.length() - 1;
     if (static_cast<double>(last) > limit_.item<double>()) return std::nullopt;
-    return learned(-at::arange(first - (Lq - 1), first + k_.length(), q_.index.options()), limit_);
+    return learned(-offsets_of_call(q_, k_), limit_);
   }
 
   std::vector<Tensor> inputs() const override { return {n_.w1, n_.b1, n_.w2, n_.b2, n_.c, limit_}; }

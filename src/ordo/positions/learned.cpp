@@ -8,6 +8,8 @@
 
 #include <cmath>
 
+#include "ordo/positions/offsets.h"
+
 namespace ordo {
 
 namespace {
@@ -51,8 +53,8 @@ void check_learned_grid(Learned::Config& c) {
 
 void fields(Fields& f, Learned::Config& c) {
   f("max_positions", c.max_positions, "rows of the table; 0: the model's max_length, or what the grid makes",
-    at_least(0));
-  f("offset", c.offset, "rows before that of position 0 (2 in OPT, padding index + 1 in RoBERTa)", at_least(0));
+    within(0, 1 << 26));
+  f("offset", c.offset, "rows before that of position 0 (2 in OPT, padding index + 1 in RoBERTa)", within(0, 1 << 20));
   f("init_std", c.init_std, "standard deviation of the first values", at_least(0.0));
   f("on_overflow", c.on_overflow,
     "past the table: stop with an error, use the last row, or squeeze each longer row of tokens linearly into the "
@@ -89,14 +91,13 @@ Learned::Learned(const Config& config, const PositionFacts& facts)
 std::optional<std::string> Learned::refuses_length(int64_t length) const {
   if (config_.on_overflow != Overflow::error || length <= config_.max_positions) return std::nullopt;
   return fmt::format(
-      "a sequence of {} tokens is longer than the {} positions of the learned table; shorten it, or train with a "
-      "larger max_positions, or set on_overflow: clamp or interpolate",
+      "a sequence of {} tokens is longer than the {} positions of the learned table; shorten it, or give the "
+      "model more with model.max_length (max_positions, where that is set), or set on_overflow: clamp or interpolate",
       length, config_.max_positions);
 }
 
 Tensor Learned::rows(const Positions& at, at::ScalarType type) const {
-  require<ConfigError>(!at.coords.defined(),
-                       "learned: a table has no row for real-valued positions; use sinusoidal or rope");
+  refuse_coords(at, kKind);
   const Tensor table = weight_.to(type);
   if (at.start && *at.start >= 0 && *at.start + at.length() <= config_.max_positions)
     return table.slice(0, config_.offset + *at.start, config_.offset + *at.start + at.length()).unsqueeze(0);

@@ -3,7 +3,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/_unique2.h>
-#include <ATen/ops/aminmax.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/layer_norm.h>
@@ -15,6 +14,8 @@
 
 #include <algorithm>
 #include <cmath>
+
+#include "ordo/positions/offsets.h"
 
 namespace ordo {
 
@@ -90,15 +91,8 @@ struct MlpOffsets {
 
 MlpOffsets mlp_offsets(const Positions& q, const Positions& k) {
   constexpr int64_t kRun = 1 << 17;  // so many are evaluated rather than sorted out
-  const auto ends = [](const Positions& at) {
-    if (at.start) return std::pair{*at.start, *at.start + at.length() - 1};
-    const auto [low, high] = at::aminmax(at.index);
-    return std::pair{low.item<int64_t>(), high.item<int64_t>()};
-  };
   if (q.index.numel() == 0 || k.index.numel() == 0) return {at::arange(1, q.index.options())};
-  const auto [q_low, q_high] = ends(q);
-  const auto [k_low, k_high] = ends(k);
-  const int64_t low = k_low - q_high, high = k_high - q_low;
+  const auto [low, high] = offset_range(q, k);
   if (high - low < std::max(kRun, 4 * (q.length() + k.length()))) return {at::arange(low, high + 1, q.index.options())};
   const Tensor pairs = k.index.unsqueeze(1) - q.index.unsqueeze(2);
   return {std::get<0>(at::_unique2(pairs)), /*run=*/false};

@@ -6,12 +6,14 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
+#include "ordo/positions/offsets.h"
+
 namespace ordo {
 
 void fields(Fields& f, SinusoidalLearned::Config& c) {
   fields(f, c.sines);
   f("max_positions", c.max_positions, "rows of the learned table; 0: the model's max_length. Past them: sines alone",
-    at_least(0));
+    within(0, 1 << 26));
   f("learned_alpha", c.learned_alpha, "multiply the learned rows by a learned number that starts at 1");
   f("on_resize", c.on_resize, "weights of another length: keep rows, the others being zero, or stretch them",
     kOnResize);
@@ -33,8 +35,7 @@ SinusoidalLearned::SinusoidalLearned(const Config& config, const PositionFacts& 
 }
 
 Tensor SinusoidalLearned::correction(const Positions& at, at::ScalarType type) const {
-  require<ConfigError>(!at.coords.defined(),
-                       "sinusoidal_learned: its table has no row for real-valued positions; use sinusoidal or rope");
+  refuse_coords(at, kKind);
   const Tensor table = weight_.to(type);
   if (at.start && *at.start >= 0 && *at.start + at.length() <= config_.max_positions)
     return table.slice(0, *at.start, *at.start + at.length()).unsqueeze(0);

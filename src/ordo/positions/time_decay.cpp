@@ -8,6 +8,7 @@
 #include <ATen/ops/softplus.h>
 #include <ATen/ops/zeros.h>
 
+#include "ordo/positions/offsets.h"
 #include "ordo/positions/table.h"
 
 namespace ordo {
@@ -25,11 +26,10 @@ void fields(Fields& f, TimeDecay::Config& c) {
   f("shared", c.shared, "one set of parameters for all layers; false: one a layer");
 }
 
-TimeDecay::TimeDecay(const Config& config, const PositionFacts& facts) : config_(config), heads_(facts.heads) {
-  const std::vector<int64_t> shape =
-      config.shared ? std::vector<int64_t>{heads_} : std::vector<int64_t>{facts.layers, heads_};
-  rate_ = register_parameter("rate", at::zeros(shape));
-  if (config.variant == Variant::log) power_ = register_parameter("power", at::zeros(shape));
+TimeDecay::TimeDecay(const Config& config, const PositionFacts& facts)
+    : unit_(config.unit), heads_(facts.heads), sets_{config.shared, facts.layers} {
+  rate_ = register_parameter("rate", at::zeros(sets_.shape({heads_})));
+  if (config.variant == Variant::log) power_ = register_parameter("power", at::zeros(sets_.shape({heads_})));
 }
 
 void TimeDecay::reset(const Initialiser& init, const std::string& path) {
@@ -60,9 +60,7 @@ struct TimeDecay::Bias final : ScoreBias {
   }
   std::optional<Tensor> by_offset() const override {
     if (!q_.start || !k_.start || q_.coords.defined()) return std::nullopt;
-    const int64_t Lq = q_.length(), Lk = k_.length(), first = *k_.start - *q_.start;
-    const Tensor offsets = at::arange(first - (Lq - 1), first + Lk, q_.index.options());
-    return at(offsets.abs().to(at::kDouble).view({1, 1, 1, -1})).squeeze(0).squeeze(1);
+    return at(offsets_of_call(q_, k_).abs().to(at::kDouble).view({1, 1, 1, -1})).squeeze(0).squeeze(1);
   }
   std::vector<Tensor> inputs() const override {
     return power_.defined() ? std::vector<Tensor>{rate_, power_} : std::vector<Tensor>{rate_};
@@ -75,11 +73,8 @@ struct TimeDecay::Bias final : ScoreBias {
 };
 
 std::shared_ptr<const ScoreBias> TimeDecay::scores(const AttentionPass& pass) {
-  const auto type = pass.x.defined() ? accumulate_type(pass.x.scalar_type()) : at::kFloat;
-  const auto of_layer = [&](const Tensor& p) {
-    return !p.defined() ? p : (config_.shared ? p : p.select(0, pass.layer)).to(type);
-  };
-  return std::make_shared<Bias>(pass, config_.unit, of_layer(rate_), of_layer(power_));
+  const auto of_layer = [&](const Tensor& p) { return p.defined() ? sets_.of(p, pass.layer).to(score_type(pass)) : p; };
+  return std::make_shared<Bias>(pass, unit_, of_layer(rate_), of_layer(power_));
 }
 
 }  // namespace ordo

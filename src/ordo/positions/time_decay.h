@@ -3,7 +3,7 @@
 // or, as KERPLE does, p ln(1 + a |t_i - t_j| / unit), with p and a the softplus of what is learned. Tokens at the same
 // time get no bias: their order comes from the mask alone.
 #pragma once
-#include "ordo/positions/encoding.h"
+#include "ordo/positions/score_parts.h"
 
 namespace ordo {
 
@@ -25,8 +25,9 @@ class TimeDecay final : public PositionEncoding, public Resets {
 
  private:
   struct Bias;
-  Config config_;
+  double unit_;
   int64_t heads_;
+  LayerSets sets_;
   Tensor rate_, power_;  // parameters "rate" (lambda, or a) and, for log, "power" (p): [layers, H], or [H] when shared
 };
 void fields(Fields& f, TimeDecay::Config& c);

@@ -3,21 +3,20 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/alias.h>
-#include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/matmul.h>
-#include <ATen/ops/pow.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
 
+#include "ordo/positions/score_parts.h"
+#include "ordo/positions/sinusoids.h"
+
 namespace ordo {
 
 namespace {
-Tensor xl_frequencies(int64_t dim, const at::TensorOptions& options) {
-  return at::pow(10000.0, at::arange(dim / 2, options) * (-2.0 / static_cast<double>(dim)));
-}
+constexpr SinusoidSettings kXlSines{.layout = SinusoidLayout::half};
 
 // The future of consecutive tokens is hidden by a causal mask: it needs no distances of its own.
 bool xl_past_only(const AttentionPass& pass) {
@@ -52,10 +51,7 @@ TransformerXl::TransformerXl(const Config& config, const PositionFacts& facts)
       heads_(facts.heads),
       clamp_(config.clamp_length),
       init_std_(config.init_std),
-      table_([dim = facts.dim](const Tensor& distances) {
-        const Tensor angles = distances.unsqueeze(-1) * xl_frequencies(dim, distances.options());
-        return at::cat({angles.sin(), angles.cos()}, -1);
-      }) {
+      table_([dim = facts.dim](const Tensor& distances) { return ordo::sinusoids(distances, dim, kXlSines); }) {
   require<ConfigError>(facts.dim % 2 == 0, "transformer_xl: its sinusoids need an even model.dim, found {}", facts.dim);
   r_weight_ = register_parameter("r_weight", at::zeros({facts.layers, facts.heads * facts.head_dim, facts.dim}));
   const std::vector<int64_t> shape{untied_ ? facts.layers : 1, facts.heads, facts.head_dim};
@@ -70,7 +66,7 @@ Tensor TransformerXl::query(const Tensor& q, const Positions& at, int64_t layer)
 
 Tensor TransformerXl::frequencies(int64_t length) const {
   (void)length;
-  return xl_frequencies(r_weight_.size(2), at::TensorOptions(at::kDouble));
+  return sinusoid_frequencies(r_weight_.size(2), kXlSines);
 }
 
 Tensor TransformerXl::sinusoids(int64_t low, int64_t high, at::ScalarType type, at::Device device) {
@@ -94,7 +90,7 @@ std::shared_ptr<const ScoreBias> TransformerXl::scores(const AttentionPass& pass
   const RowOfOffset row = [low = low, high = high](const Tensor& offset) { return offset.clamp(low, high) - low; };
   const Tensor weight = r_weight_.select(0, pass.layer);
   const Tensor other = of_layer(v_, pass.layer) - of_layer(u_, pass.layer);
-  const auto type = pass.x.defined() ? accumulate_type(pass.x.scalar_type()) : weight.scalar_type();
+  const auto type = score_type(pass);
   const Tensor rows = sinusoids(low, high, type, weight.device());
   if (pass.q.length() <= kXlFewRows)
     return std::make_shared<XlFewRows>(ContentBias(pass, {.queries = rows.unsqueeze(0)}, row),
