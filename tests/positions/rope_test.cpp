@@ -10,6 +10,8 @@
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 
+#include <cmath>
+
 #include "ordo/positions/rope.h"
 #include "positions/rotary.h"
 #include "support/tolerance.h"
@@ -22,9 +24,17 @@ Rope rope(int64_t head_dim, const Rope::Config& config = {}) {
   return {config, {.heads = 1, .kv_heads = 1, .head_dim = head_dim, .layers = 1, .max_length = 8}};
 }
 
-// The formula of the paper, in plain operators under autograd. x [B, N, L, E], angles from positions [L].
-Tensor by_formula(const Tensor& x, const Tensor& positions, double theta, int64_t r, RotaryLayout layout) {
-  const Tensor angles = positions.to(at::kDouble).unsqueeze(1) * rotary_frequencies(theta, r);
+// 10000^(-2m/r), worked out by hand.
+Tensor turns_a_position(int64_t r) {
+  if (r == 8) return at::tensor({1.0, 0.1, 0.01, 0.001}, at::kDouble);
+  if (r == 6) return at::tensor({1.0, 0.046415888336127789, 0.0021544346900318837}, at::kDouble);
+  REQUIRE(r == 2);
+  return at::tensor({1.0}, at::kDouble);
+}
+
+// The formula of the paper for theta 10000, in plain operators under autograd. x [B, N, L, E], positions [L].
+Tensor by_formula(const Tensor& x, const Tensor& positions, int64_t r, RotaryLayout layout) {
+  const Tensor angles = positions.to(at::kDouble).unsqueeze(1) * turns_a_position(r);
   const Tensor c = angles.cos().to(x.scalar_type()), s = angles.sin().to(x.scalar_type());
   const bool half = layout == RotaryLayout::half;
   const Tensor a = half ? x.slice(3, 0, r / 2) : x.slice(3, 0, r, 2),
@@ -66,7 +76,7 @@ TEST_CASE("rope: outputs and gradients follow the formula in both layouts, whole
       const Tensor x = noise({2, 3, 5, 8}, 4, at::kDouble).requires_grad_(), y = x.detach().clone().requires_grad_();
       const Tensor weight = noise({2, 3, 5, 8}, 5, at::kDouble);
       const Tensor got = encoding.query(x, consecutive(3, 5, at::kCPU), 0);
-      const Tensor want = by_formula(y, at::arange(3, 8), 10000.0, r, layout);
+      const Tensor want = by_formula(y, at::arange(3, 8), r, layout);
       (got * weight).sum().backward();
       (want * weight).sum().backward();
       CHECK(close(got, want, Tolerance::fp64));
@@ -79,7 +89,7 @@ TEST_CASE("rope: a row of the batch may have positions of its own", "[unit]") {
   const Tensor x = noise({2, 2, 3, 8}, 6), index = at::tensor({5, 0, 9, 1, 2, 3}, at::kLong).view({2, 3});
   const Tensor got = encoding.query(x, {.index = index}, 0);
   for (int64_t b = 0; b < 2; ++b) {
-    const Tensor want = by_formula(x.slice(0, b, b + 1), index[b], 10000.0, 8, RotaryLayout::half);
+    const Tensor want = by_formula(x.slice(0, b, b + 1), index[b], 8, RotaryLayout::half);
     CHECK(close(got.slice(0, b, b + 1), want, Tolerance::fp32));
   }
 }
@@ -88,20 +98,28 @@ TEST_CASE("rope: negative and real-valued positions turn as the formula says", "
   Rope encoding = rope(8);
   const Tensor x = noise({1, 1, 2, 8}, 7);
   const Positions negative{.index = at::tensor({-3, 4}, at::kLong).unsqueeze(0)};
-  CHECK(close(encoding.query(x, negative, 0), by_formula(x, negative.index[0], 10000.0, 8, RotaryLayout::half),
-              Tolerance::fp32));
+  CHECK(
+      close(encoding.query(x, negative, 0), by_formula(x, negative.index[0], 8, RotaryLayout::half), Tolerance::fp32));
   const Tensor stamps = at::tensor({0.25, 17.5}, at::kDouble);
   const Positions real{.index = at::zeros({1, 2}, at::kLong), .coords = stamps.view({1, 2, 1})};
-  CHECK(close(encoding.query(x, real, 0), by_formula(x, stamps, 10000.0, 8, RotaryLayout::half), Tolerance::fp32));
+  CHECK(close(encoding.query(x, real, 0), by_formula(x, stamps, 8, RotaryLayout::half), Tolerance::fp32));
 }
 
 TEST_CASE("rope: angles stay exact at position 131071", "[unit]") {
   Rope encoding = rope(128);
   const Tensor one = at::cat({at::full({1, 1, 1, 64}, 1.0), at::zeros({1, 1, 1, 64})}, 3)
                          .to(at::kFloat);  // its turn shows cosines, then sines
-  const Tensor angles = rotary_frequencies(10000.0, 128) * 131071.0;
-  const Tensor want = at::cat({angles.cos(), angles.sin()}).to(at::kFloat).view({1, 1, 1, 128});
-  CHECK(close(encoding.query(one, consecutive(131071, 1, at::kCPU), 0), want, Tolerance{1e-7, 0.0}));
+  const Tensor got = encoding.query(one, consecutive(131071, 1, at::kCPU), 0).flatten();
+  // Every sixteenth pair turns ten times slower. Cosines and sines of 131071, 13107.1, 1310.71 and 131.071.
+  const Tensor cosines = at::tensor({-0.817983499388, 0.930342989844, -0.786383690257, 0.640312376312}, at::kFloat),
+               sines = at::tensor({-0.575241683755, 0.366690497896, -0.617738368322, -0.768114614327}, at::kFloat);
+  CHECK(close(got.slice(0, 0, 64, 16), cosines, Tolerance{1e-7, 0.0}));
+  CHECK(close(got.slice(0, 64, 128, 16), sines, Tolerance{1e-7, 0.0}));
+  for (int64_t m = 0; m < 64; ++m) {
+    const double angle = 131071.0 / std::pow(10.0, static_cast<double>(m) / 16.0);
+    CHECK(got[m].item<double>() == Approx(std::cos(angle)).margin(1e-7));
+    CHECK(got[64 + m].item<double>() == Approx(std::sin(angle)).margin(1e-7));
+  }
 }
 
 TEST_CASE("rope: a bf16 query is its fp32 turn rounded to nearest", "[unit]") {
