@@ -4,9 +4,11 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "ordo/certify/certify.h"
 #include "ordo/models/stack.h"
+#include "support/small_encodings.h"
 
 namespace ordo::test {
 
@@ -32,6 +34,36 @@ class PlantedSubject final : public Subject {
  private:
   Plant plant_;
 };
+
+// The properties that a certificate of the planted model finds broken.
+std::vector<std::string> broken_by(Plant plant);
+bool names(const std::vector<std::string>& failed, const std::string& property);
+std::string listed(const std::vector<std::string>& failed);
+
+// An encoding of the catalogue, of small_encodings(), or "none", for Plant::encoding.
+inline auto kind(const std::string& name) {
+  return [name](const PositionFacts& facts, uint64_t) {
+    return name == "none" ? make_position({}, facts) : any_encoding(name, facts);
+  };
+}
+
+// An encoding that is another one, but for what is overridden.
+class Wrapped : public PositionEncoding {
+ public:
+  Wrapped(const std::string& name, const PositionFacts& facts) {
+    inner = register_module("inner", any_encoding(name, facts));
+  }
+  PositionTraits traits() const override { return inner->traits(); }
+  Tensor input(const Tensor& x, const Positions& at) override { return inner->input(x, at); }
+  Tensor query(const Tensor& q, const Positions& at, int64_t layer) override { return inner->query(q, at, layer); }
+  Tensor key(const Tensor& k, const Positions& at, int64_t layer) override { return inner->key(k, at, layer); }
+  std::shared_ptr<const ScoreBias> scores(const AttentionPass& pass) override { return inner->scores(pass); }
+  PlantedEncoding inner;
+};
+template <class T>
+auto wrapping(const std::string& name) {
+  return [name](const PositionFacts& facts, uint64_t) -> PlantedEncoding { return std::make_shared<T>(name, facts); };
+}
 
 // A cache that changes what the layers are handed.
 class TamperedCache final : public KVCache {

@@ -76,7 +76,7 @@ const std::vector<WrongPosition>& wrong_positions() {
        "an encoding that acts on input does so once, before all layers: layers"},
       {"{kind: sinusoidal, fusion: concatenate}", "10:40",
        "model.position.fusion must be one of add, concat, found 'concatenate'"},
-      {"{kind: sinusoidal, position_dim: -4}", "10:46", "model.position.position_dim is -4, must be at least 0"},
+      {"{kind: sinusoidal, position_dim: -4}", "10:46", "model.position.position_dim is -4, must be in [0, 1048576]"},
       {"{kind: sinusoidal, position_dim: 7}", "10:20",
        "sinusoidal: layout interleaved pairs sines with cosines, but the rows"},
       {"{kind: learned, max_positions: 8}", "10:20",
@@ -133,6 +133,9 @@ const std::vector<WrongPosition>& wrong_positions() {
        "rope: rotary width 5 is odd (rotary_dim 5), but channels are rotated in"},
       {"ropee", "10:13", "unknown kind 'ropee' in model.position"},
       {"{theta: 5}", "10:13", "missing key 'model.position.kind'"},
+      {"[shaw, xpos]", "10:20", "xpos turns queries and keys by the length of their row, and shaw reads them"},
+      {"[cape, alibi]", "10:20", "cape moves tokens to 1 real-valued coordinate each, which alibi does not take"},
+      {"[{kind: rope_2d, jitter: 1.5}, alibi]", "10:44", "rope_2d moves tokens to 2 real-valued coordinates each"},
   };
   return kWrong;
 }

@@ -2,10 +2,12 @@
 #include "support/catch.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
 
 #include "ordo/nn/precision.h"
+#include "support/conformance.h"
 #include "support/models.h"
 #include "support/positions.h"
 #include "support/small_encodings.h"
@@ -54,7 +56,7 @@ bool all_same(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
 
 // To the bit, but for what the encoding learns: a number that layers share and one layer reads twice is summed layer by
 // layer in a replay, and as it comes in a plain run.
-void check_replay(const Decoder& model, const std::vector<Tensor>& found, const std::vector<Tensor>& plain) {
+void check_replay(const Model& model, const std::vector<Tensor>& found, const std::vector<Tensor>& plain) {
   const auto parameters = model.named_parameters();
   REQUIRE(found.size() == plain.size());
   const size_t losses = plain.size() - parameters.size();
@@ -135,6 +137,29 @@ TEST_CASE("recompute: under bf16 autocast loss and gradients stay within roundin
   const auto bf16 = autocast_of(Precision::bf16);
   const auto plain = trained(*model, {}, bf16), replayed = trained(*model, {true, true, true}, bf16);
   for (size_t i = 0; i < plain.size(); ++i) CHECK(close_gradient(replayed[i], plain[i], 1e-2));
+}
+
+TEST_CASE("recompute, whole: every setting of every encoding, on both sides", "[slow]") {
+  for (const std::string& encoding : catalogue_encodings(Scope::whole))
+    for (const bool causal : {true, false}) {
+      if (!serves_side(encoding, causal)) continue;
+      const ConformingCase c{.encoding = encoding, .causal = causal};
+      INFO(c.text());
+      const auto model = conforming_model(c);
+      const auto gradients = [&](const std::vector<bool>& recomputed) {
+        model->recompute(recomputed);
+        model->zero_grad();
+        const Tensor out = model->forward(
+            {.ids = mixed_ids(20), .at = consecutive(0, 20, at::kCPU), .draw = {.seed = 3, .step = 4}});
+        out.backward(noise(out.sizes(), 4));
+        std::vector<Tensor> all;
+        for (const auto& p : model->named_parameters())
+          all.push_back(p.value().grad().defined() ? p.value().grad().clone() : at::zeros_like(p.value()));
+        return all;
+      };
+      const auto plain = gradients({});
+      check_replay(*model, gradients({true, true}), plain);
+    }
 }
 
 }  // namespace ordo::test

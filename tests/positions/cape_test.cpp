@@ -19,17 +19,17 @@
 namespace ordo::test {
 
 namespace {
-constexpr PositionFacts kTwoSided{.dim = 8, .max_length = 32, .causal = false};
+constexpr PositionFacts kCapeTwoSided{.dim = 8, .max_length = 32, .causal = false};
 constexpr PositionFacts kOneSided{.dim = 8, .max_length = 32, .causal = true};
 
-std::shared_ptr<Cape> cape(const Cape::Config& config, const PositionFacts& facts = kTwoSided) {
+std::shared_ptr<Cape> cape(const Cape::Config& config, const PositionFacts& facts = kCapeTwoSided) {
   return std::make_shared<Cape>(config, facts);
 }
 // [rows, L]
 Tensor placed(Cape& encoding, const Positions& at, int64_t rows = 1, const Draw& draw = {}) {
   return encoding.place(at, rows, draw).coords.squeeze(-1);
 }
-Tensor evaluation_of(const Cape::Config& config, const Positions& at, const PositionFacts& facts = kTwoSided) {
+Tensor evaluation_of(const Cape::Config& config, const Positions& at, const PositionFacts& facts = kCapeTwoSided) {
   const auto encoding = cape(config, facts);
   encoding->eval();
   return placed(*encoding, at);
@@ -88,7 +88,7 @@ TEST_CASE("cape: the mean is that of a token's own document, and padding takes n
 
 TEST_CASE("cape: in a causal stack every row has the same mean, so that a prefix keeps its positions", "[unit]") {
   const Tensor whole = evaluation_of({}, consecutive(0, 32, at::kCPU), kOneSided);
-  CHECK(same_bytes(whole, evaluation_of({}, consecutive(0, 32, at::kCPU), kTwoSided)));
+  CHECK(same_bytes(whole, evaluation_of({}, consecutive(0, 32, at::kCPU), kCapeTwoSided)));
   CHECK(same_bytes(evaluation_of({}, consecutive(10, 1, at::kCPU), kOneSided), whole.slice(1, 10, 11).contiguous()));
   CHECK(same_bytes(evaluation_of({}, consecutive(0, 40, at::kCPU), kOneSided).slice(1, 0, 32).contiguous(), whole));
 }

@@ -62,7 +62,7 @@ TEST_CASE("positions: an entry acts in the layers of its pattern, repeated", "[u
 
 TEST_CASE("positions: layers cannot be left out by an encoding that acts before them, nor all of them", "[unit]") {
   CHECK_THROWS_WITH(any_encoding("sinusoidal", small_facts())->act_in({1, 0}), Catch::Contains("before all layers"));
-  CHECK_THROWS_WITH(any_encoding("rope", small_facts())->act_in({0, 0}), Catch::Contains("no layer"));
+  CHECK_THROWS_WITH(any_encoding("rope", small_facts())->act_in({0, 0}), Catch::Contains("acts nowhere"));
 }
 
 }  // namespace ordo::test

@@ -84,6 +84,13 @@ TEST_CASE("chain: it acts wherever a part acts, and is relative only if all part
   CHECK_FALSE(chained({"rope", "learned"})->traits().unbounded);
 }
 
+TEST_CASE("chain: two turns, or a turn beside what reads the turned query, are not relative together", "[unit]") {
+  CHECK(chained({"rope", "kerple"})->traits().relative);
+  CHECK(chained({"content_table", "alibi"})->traits().relative);
+  CHECK_FALSE(chained({"rope", "content_table"})->traits().relative);
+  CHECK_FALSE(chained({"rope", "liere"})->traits().relative);
+}
+
 TEST_CASE("chain: the first part that cannot serve a length says why", "[unit]") {
   CHECK_THAT(chained({"rope", "learned"})->refuses_length(17).value_or(""), Catch::Contains("17 tokens"));
   CHECK_FALSE(chained({"rope", "alibi"})->refuses_length(17));

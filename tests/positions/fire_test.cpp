@@ -154,8 +154,6 @@ TEST_CASE("fire: the threshold is the length trained at, also when a longer one 
   CHECK(relative_up_to({.max_length = 8}, 8));
   CHECK_FALSE(relative_up_to({.max_length = 8}, 9));
   CHECK_FALSE(relative_up_to({.max_length = 32, .trained_length = 8}, 9));
-  CHECK(fire({}, {.max_length = 8}).traits().relative);
-  CHECK_FALSE(fire({}, {.max_length = 32, .trained_length = 8}).traits().relative);
 }
 
 TEST_CASE("fire: settings that cannot work are refused in words", "[unit]") {

@@ -144,6 +144,14 @@ TEST_CASE("kerple: a multiplied score is exp(-a' d^p') of the content plus the b
   CHECK(found[0][1][2][0].item<double>() == Approx(3.0 * std::exp(-0.25 * std::pow(2.0, 1.5)) - 2.0 * std::log(2.0)));
 }
 
+TEST_CASE("kerple: a multiplied score cannot stand beside a cap", "[unit]") {
+  PositionFacts capped = small_facts();
+  capped.softcap = true;
+  CHECK_THROWS_WITH(Kerple({.multiplicative = true}, capped),
+                    Catch::StartsWith("kerple: multiplicative") && Catch::Contains("model.attention.softcap"));
+  CHECK_NOTHROW(Kerple({}, capped));
+}
+
 TEST_CASE("kerple: a multiplied score reads content and has no form by offset", "[unit]") {
   Kerple encoding = kerple({.multiplicative = true});
   const auto bias = encoding.scores(last_rows(3, 3));

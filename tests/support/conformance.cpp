@@ -50,8 +50,6 @@ PositionFacts conforming_facts(const ConformingCase& c) {
           .causal = c.causal};
 }
 
-std::string sentence_of_refusal(const ConformingCase& c) { return "attention kernel " + c.kernel; }
-
 std::vector<ConformingCase> cases_of(Scope scope, const std::string& encoding, bool causal) {
   std::vector<ConformingCase> cases;
   const bool whole = scope == Scope::whole;
@@ -150,8 +148,8 @@ void for_every_case(Scope scope, const std::function<void(Subject&)>& check, con
           if (!how.gradients) subject.eval();
           check(subject);
           ++taken;
-        } catch (const ConfigError& refused) {
-          REQUIRE_THAT(refused.what(), Catch::Contains(sentence_of_refusal(c)));
+        } catch (const KernelRefusal&) {
+          continue;
         }
       }
       INFO(encoding);

@@ -42,6 +42,8 @@ class GoldenCase {
 // The cases of one family ("rope") of a set ("positions"). What another folder than the tests' own lacks is left out
 // with a word on stderr.
 std::vector<GoldenCase> goldens(const std::string& set, std::string_view family);
+// Whether $ORDO_GOLDENS names another folder: it need not hold every case.
+bool goldens_elsewhere();
 
 // Every tensor of a safetensors file by name. Small files only: they are read whole.
 std::map<std::string, at::Tensor> read_golden_file(const std::filesystem::path& file);

@@ -31,7 +31,9 @@ class ContentTable final : public PositionEncoding, public Resets {
                                     kSummary = "learned vectors of the clipped offset, beside keys and values";
   static constexpr int64_t kReach = 3;
   ContentTable(const Config& config, const PositionFacts& facts);
-  PositionTraits traits() const override { return {.places = {.scores = true, .values = true}, .relative = true}; }
+  PositionTraits traits() const override {
+    return {.places = {.scores = true, .values = true}, .relative = true, .reads_content = true};
+  }
   std::shared_ptr<const ScoreBias> scores(const AttentionPass& pass) override;
   std::shared_ptr<const ValueTerm> values(const AttentionPass& pass) override;
   void reset(const Initialiser& init, const std::string& path) override;

@@ -119,8 +119,8 @@ Attended MultiHeadAttention::forward(const Tensor& x, const Call& call) {
     work.value_term = position_->values(pass);
   }
   const auto refused = kernel_->refuses(work);
-  require<ConfigError>(!refused, "attention kernel {} cannot serve layer {}: {}; use model.attention.kernel=auto",
-                       c.kernel.kind, layer_.layer, refused.value_or(""));
+  require<KernelRefusal>(!refused, "attention kernel {} cannot serve layer {}: {}; use model.attention.kernel=auto",
+                         c.kernel.kind, layer_.layer, refused.value_or(""));
   Attended result = kernel_->run(work);
   result.out = o_->forward(result.out.transpose(1, 2).reshape({B, L, c.heads * c.head_dim}));
   return result;

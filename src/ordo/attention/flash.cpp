@@ -128,7 +128,7 @@ std::optional<std::string> FlashKernel::refuses(const AttentionCall& call) const
 
 Attended FlashKernel::run(const AttentionCall& call) {
   if (const auto why = refuses(call)) {
-    throw ConfigError(fmt::format("attention kernel flash cannot serve this model here: {}; use kernel: auto", *why));
+    throw KernelRefusal(fmt::format("attention kernel flash cannot serve this model here: {}; use kernel: auto", *why));
   }
   return {flash_attend(call)};
 }

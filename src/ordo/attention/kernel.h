@@ -25,6 +25,11 @@ struct AttentionCall {
   std::optional<double> softcap = {};  // scores become cap * tanh(scores / cap) before the bias is added
   bool want_weights = false;           // diagnostics
 };
+// What a layer throws when its kernel refuses a call: the model is sound, and another kernel would serve it.
+class KernelRefusal : public ConfigError {
+ public:
+  using ConfigError::ConfigError;
+};
 // Throws, naming both sides, when the tensors of a call or of its mask do not fit each other: kernels that read raw
 // memory ask first.
 void check_shapes(const AttentionCall& call);

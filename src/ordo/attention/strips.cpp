@@ -307,6 +307,7 @@ class StripAttention : public torch::autograd::Function<StripAttention> {
 
 Tensor attend_in_strips(const AttentionCall& call, int64_t rows) {
   check_shapes(call);
+  const AutocastScope off(call.q.device().type(), no_autocast());
   auto work = c10::make_intrusive<Work>();
   work->call = call;
   work->call.q = work->call.k = work->call.v = Tensor();

@@ -63,8 +63,8 @@ Property checked(const NamedCheck& named, Lab& lab) {
     throw;
   } catch (const c10::OutOfMemoryError&) {
     throw;
-  } catch (const ConfigError& error) {
-    return stopped(error.what(), std::string_view(error.what()).starts_with("attention kernel "));
+  } catch (const KernelRefusal& refusal) {
+    return stopped(refusal.what(), true);
   } catch (const c10::Error& error) {
     return stopped(error.what_without_backtrace(), false);
   } catch (const Error& error) {

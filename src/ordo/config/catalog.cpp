@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ordo/config/catalog.h"
 
+#include <exception>
+#include <typeinfo>
+
 #include "ordo/config/words.h"
 #include "ordo/core/errors.h"
 #include "ordo/core/text.h"
@@ -23,6 +26,8 @@ struct PlacedRefusal : ConfigError {
 
 void refused_at(const Source& place, const ConfigError& refusal) {
   if (const auto* placed = dynamic_cast<const PlacedRefusal*>(&refusal)) throw PlacedRefusal(*placed);
+  if (typeid(refusal) != typeid(ConfigError) && std::current_exception())
+    throw;  // says more by its type than its place
   if (place.file.empty()) throw ConfigError(refusal);
   const std::string where = place.line > 0 ? fmt::format("{}:{}:{}", place.file, place.line, place.column) : place.file;
   throw PlacedRefusal(fmt::format("{}: {}", where, refusal.what()));

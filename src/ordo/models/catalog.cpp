@@ -19,16 +19,22 @@ const Kinds& kinds_of<Model>() {
 
 namespace {
 
-// An encoding that ends at the model's length (a learned table) cannot serve longer rows: it is asked, as no other part
+// An encoding that ends somewhere (a learned table, a window) cannot serve longer rows: it is asked, as no other part
 // of the house knows which ones do.
 void check_stack_model(const StackConfig& c, bool causal, const std::string& path, int64_t length, Problems& problems) {
   check(c, path, problems);
-  if (c.max_length == 0 || c.max_length >= length || !problems.empty()) return;
+  if (!problems.empty()) return;
+  StackConfig whole = c;
+  if (whole.max_length == 0) whole.max_length = length;
   // Whether a scaling needs a trained length of its own is asked when the model is built; here any will do.
-  const PositionFacts facts = position_facts(c, causal, /*trained_length=*/c.max_length);
-  if (const auto refusal = make_position(c.position, facts)->refuses_length(length))
+  const PositionFacts facts = position_facts(whole, causal, /*trained_length=*/whole.max_length);
+  const auto refusal = make_position(c.position, facts)->refuses_length(length);
+  if (!refusal) return;
+  if (whole.max_length < length)
     problems.add(path + ".max_length", "{}.max_length ({}) is smaller than train.length ({}): {}", path, c.max_length,
                  length, *refusal);
+  else
+    problems.add(path + ".position", "{}.position does not reach train.length ({}): {}", path, length, *refusal);
 }
 
 }  // namespace

@@ -12,17 +12,26 @@ namespace ordo {
 namespace {
 
 // Throws when the kernel can never serve the encodings, at the line of the one it cannot serve.
-void check_pair(const StackConfig& config, const AttentionKernel& kernel, const PositionEncoding& position,
-                const PositionFacts& facts) {
+void check_pair(const StackConfig& config, const AttentionKernel& kernel, const PositionEncoding& position) {
   const std::string& kernel_kind = config.attention.kernel.kind;
   const auto whole = never_works(kernel.traits(), kernel_kind, position.traits(), "this encoding");
   if (!whole) return;
-  for (const auto& choice : config.position) {
-    const auto reason =
-        never_works(kernel.traits(), kernel_kind, positions().build(choice, facts)->traits(), choice.kind);
-    if (reason) refused_at(choice.source, ConfigError(*reason));
+  const auto parts = position.children();  // of a list, in its order
+  for (size_t i = 0; i < config.position.size(); ++i) {
+    const auto* part = config.position.size() == 1 ? &position
+                       : i < parts.size()          ? dynamic_cast<const PositionEncoding*>(parts[i].get())
+                                                   : nullptr;
+    if (part == nullptr) continue;
+    const auto& choice = config.position[i];
+    const auto reason = never_works(kernel.traits(), kernel_kind, part->traits(), choice.kind);
+    if (!reason) continue;
+    try {
+      refused_at(choice.source, ConfigError(*reason));
+    } catch (const ConfigError& placed) {
+      throw KernelRefusal(placed.what());
+    }
   }
-  throw ConfigError(*whole);
+  throw KernelRefusal(*whole);
 }
 
 }  // namespace
@@ -36,6 +45,7 @@ PositionFacts position_facts(const StackConfig& c, bool causal, int64_t trained_
           .layers = c.layers,
           .max_length = c.max_length,
           .causal = causal,
+          .softcap = attention.softcap.has_value(),
           .scale = attention.scale,
           .trained_length = trained_length};
 }
@@ -54,7 +64,7 @@ Stack::Stack(const StackConfig& config, bool causal, std::shared_ptr<PositionEnc
   const auto list = register_module("blocks", std::make_shared<torch::nn::Module>());
   for (const BlockConfig& block : resolve_blocks(config)) {
     auto kernel = kernels().build(config.attention.kernel, {facts.dim, facts.heads, facts.kv_heads, facts.head_dim});
-    check_pair(config, *kernel, *position_, facts);
+    check_pair(config, *kernel, *position_);
     const std::string name = std::to_string(block.attention.layer);
     blocks_.push_back(list->register_module(name, std::make_shared<Block>(block, std::move(kernel), position_.get())));
   }

@@ -23,7 +23,7 @@ class Calendar final : public PositionEncoding {
   static constexpr std::string_view kKind = "calendar",
                                     kSummary = "hour, day of the week and their like, added to the input";
   Calendar(const Config& config, const PositionFacts& facts);
-  PositionTraits traits() const override { return {.places = {.input = true}}; }
+  PositionTraits traits() const override { return {.places = {.input = true}, .takes_axes = 1}; }
   Tensor input(const Tensor& x, const Positions& at) override;
   // Of times in seconds since 1970: fp64 [1|B, L] -> fp64 [1|B, L, F].
   Tensor features(const Tensor& seconds) const;

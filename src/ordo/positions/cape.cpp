@@ -29,9 +29,9 @@ Tensor document_means(const Tensor& index, const Tensor& where) {
 }  // namespace
 
 void fields(Fields& f, Cape::Config& c) {
-  f("global_shift", c.global_shift, "in training, a row is moved by up to so much either way", at_least(0.0));
+  f("global_shift", c.global_shift, "in training, a row is moved by up to so much either way", within(0.0, 1e9));
   f("local_shift", c.local_shift, "in training, each token is moved by up to so much either way; below 0.5 order stays",
-    at_least(0.0));
+    within(0.0, 1e9));
   f("scale", c.scale, "in training, a row's positions are multiplied by up to this, or divided", at_least(1.0));
   f("normalize", c.normalize,
     "subtract the mean position: of the document, or in causal stacks that of a row of max_length");

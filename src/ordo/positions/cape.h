@@ -22,7 +22,7 @@ class Cape final : public PositionMove {
   static constexpr std::string_view kKind = "cape",
                                     kSummary = "moves positions: centred, in training shifted and scaled at random";
   Cape(const Config& config, const PositionFacts& facts);
-  PositionTraits traits() const override { return {.places = {.positions = true}, .relative = true}; }
+  PositionTraits traits() const override { return {.places = {.positions = true}, .relative = true, .gives_axes = 1}; }
   Positions place(const Positions& at, int64_t rows, const Draw& draw) override;
   int64_t reach(int64_t length) const override { return length; }
 

@@ -62,6 +62,46 @@ Entry<PositionEncoding, PositionFacts> placed() {
           }};
 }
 
+bool share_a_layer(const PositionEncoding& a, const PositionEncoding& b, int64_t layers) {
+  for (int64_t i = 0; i < layers; ++i)
+    if (a.acts_in(i) && b.acts_in(i)) return true;
+  return false;
+}
+
+// Why two entries cannot stand in one list, in words; nothing when they can.
+std::optional<std::string> cannot_meet(std::string_view kind, const PositionTraits& one, std::string_view other_kind,
+                                       const PositionTraits& other) {
+  const Places& acts = other.places;
+  const bool somewhere = acts.input || acts.query_key || acts.scores || acts.values;
+  if (one.gives_axes > 0 && somewhere && other.takes_axes >= 0 && other.takes_axes != one.gives_axes)
+    return fmt::format(
+        "{} moves tokens to {} real-valued coordinate{} each, which {} does not take; leave one of them out", kind,
+        one.gives_axes, one.gives_axes == 1 ? "" : "s", other_kind);
+  if (one.keys != KeyCache::raw) return std::nullopt;
+  if (acts.query_key && !acts.scores)
+    return fmt::format(
+        "{} turns queries and keys by the length of their row, and {} turns them too; give each its own "
+        "layers, or leave one of them out",
+        kind, other_kind);
+  if (other.reads_content)
+    return fmt::format(
+        "{} turns queries and keys by the length of their row, and {} reads them beyond their product, so "
+        "that decoding would differ from one pass; give each its own layers, or leave one of them out",
+        kind, other_kind);
+  return std::nullopt;
+}
+
+// Throws, at the later entry, where one part cannot work with what another one makes.
+void require_company(const std::vector<Choice<PositionEncoding>>& list,
+                     const std::vector<std::shared_ptr<PositionEncoding>>& parts, int64_t layers) {
+  for (size_t a = 0; a < parts.size(); ++a)
+    for (size_t b = 0; b < parts.size(); ++b) {
+      if (a == b || !share_a_layer(*parts[a], *parts[b], layers)) continue;
+      if (const auto why = cannot_meet(list[a].kind, parts[a]->traits(), list[b].kind, parts[b]->traits()))
+        refused_at(list[std::max(a, b)].source, ConfigError(*why));
+    }
+}
+
 }  // namespace
 
 const PositionCatalog& positions() {
@@ -117,6 +157,7 @@ std::shared_ptr<PositionEncoding> make_position(const std::vector<Choice<Positio
   if (list.size() == 1) return positions().build(list[0], facts);
   std::vector<std::shared_ptr<PositionEncoding>> parts;
   for (const auto& choice : list) parts.push_back(positions().build(choice, facts));
+  require_company(list, parts, facts.layers);
   return std::make_shared<Chain>(std::move(parts));
 }
 

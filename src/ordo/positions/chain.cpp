@@ -101,15 +101,20 @@ Chain::Chain(std::vector<std::shared_ptr<PositionEncoding>> parts) : parts_(std:
 
 PositionTraits Chain::traits() const {
   PositionTraits all{.relative = true};
+  int turns = 0;
   for (const auto& part : parts_) {
     const PositionTraits one = part->traits();
+    turns += one.places.query_key && !one.places.scores ? 1 : 0;
     all.places = {all.places.input || one.places.input, all.places.query_key || one.places.query_key,
                   all.places.scores || one.places.scores, all.places.values || one.places.values,
                   all.places.positions || one.places.positions};
     all.relative = all.relative && one.relative;
     all.unbounded = all.unbounded && one.unbounded;
+    all.reads_content = all.reads_content || one.reads_content;
     if (one.keys == KeyCache::raw) all.keys = KeyCache::raw;
   }
+  // Two turns need not commute, and what reads a turned query alone sees where it stands.
+  if (turns > 1 || (turns == 1 && all.reads_content)) all.relative = false;
   return all;
 }
 

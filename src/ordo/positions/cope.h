@@ -21,7 +21,9 @@ class Cope final : public PositionEncoding, public Resets {
   static constexpr std::string_view kKind = "cope",
                                     kSummary = "positions counted by gates of the content, not by tokens";
   Cope(const Config& config, const PositionFacts& facts);
-  PositionTraits traits() const override { return {.places = {.scores = true}, .relative = true}; }
+  PositionTraits traits() const override {
+    return {.places = {.scores = true}, .relative = true, .reads_content = true, .takes_axes = -1};
+  }
   std::shared_ptr<const ScoreBias> scores(const AttentionPass& pass) override;
   void reset(const Initialiser& init, const std::string& path) override;
 

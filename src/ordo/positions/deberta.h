@@ -25,7 +25,9 @@ class Deberta final : public PositionEncoding, public Resets {
   static constexpr std::string_view kKind = "deberta",
                                     kSummary = "queries and keys meet projected vectors of the relative position";
   Deberta(const Config& config, const PositionFacts& facts);
-  PositionTraits traits() const override { return {.places = {.query_key = true, .scores = true}, .relative = true}; }
+  PositionTraits traits() const override {
+    return {.places = {.query_key = true, .scores = true}, .relative = true, .reads_content = true};
+  }
   Tensor query(const Tensor& q, const Positions& at, int64_t layer) override;
   std::shared_ptr<const ScoreBias> scores(const AttentionPass& pass) override;
   void attach(int64_t layer, const Linear& q, const Linear& k) override;

@@ -15,7 +15,7 @@ class DeltaTime final : public PositionEncoding {
   static constexpr std::string_view kKind = "delta_time",
                                     kSummary = "the time since the token before, added to the input";
   DeltaTime(const Config& config, const PositionFacts& facts);
-  PositionTraits traits() const override { return {.places = {.input = true}}; }
+  PositionTraits traits() const override { return {.places = {.input = true}, .takes_axes = 1}; }
   Tensor input(const Tensor& x, const Positions& at) override;
 
  private:

@@ -37,12 +37,17 @@ struct PositionTraits {
   bool relative = false;  // a common shift of all positions changes nothing (tested)
   bool unbounded = true;  // defined past max_length
   KeyCache keys = KeyCache::turned;
+  bool reads_content = false;  // its scores read queries or keys beyond their product, turned by whoever turns them
+  int64_t gives_axes = 0;      // coordinates a token that place() makes of whole positions; 0: none
+  int64_t takes_axes = 0;      // coordinates a token that it reads in place of whole positions; 0: none, -1: it reads
+                               // no positions at all
 };
 
 // What the model tells every encoding; never repeated in YAML.
 struct PositionFacts {
   int64_t dim = 0, heads = 0, kv_heads = 0, head_dim = 0, layers = 0, max_length = 0;
   bool causal = true, cross = false;
+  bool softcap = false;        // scores are capped before a bias is added
   double scale = 0.0;          // what content scores are multiplied by; 0: 1 / sqrt(head_dim)
   int64_t trained_length = 0;  // of the checkpoint whose weights will be loaded; 0: a fresh model
 };

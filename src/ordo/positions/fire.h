@@ -21,7 +21,7 @@ class Fire final : public PositionEncoding, public Resets {
   static constexpr std::string_view kKind = "fire",
                                     kSummary = "a learned function of the distance as a share of what a query sees";
   Fire(const Config& config, const PositionFacts& facts);
-  PositionTraits traits() const override { return {.places = {.scores = true}, .relative = relative_}; }
+  PositionTraits traits() const override { return {.places = {.scores = true}}; }
   std::shared_ptr<const ScoreBias> scores(const AttentionPass& pass) override;
   void reset(const Initialiser& init, const std::string& path) override;
 
@@ -34,7 +34,6 @@ class Fire final : public PositionEncoding, public Resets {
   struct Bias;
   Config config_;  // init_L resolved
   LayerSets sets_;
-  bool relative_;  // over the whole of the model's length
   Numbers all_;
 };
 void fields(Fields& f, Fire::Config& c);

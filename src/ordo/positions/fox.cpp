@@ -57,7 +57,8 @@ struct GateSums final : ScoreBias {
 }  // namespace
 
 void fields(Fields& f, Fox::Config& c) {
-  f("bias_init", c.bias_init, "first value of the gates' bias; a high one starts with all gates open");
+  f("bias_init", c.bias_init, "first value of the gates' bias; a high one starts with all gates open",
+    within(-1e4, 1e4));
 }
 
 Fox::Fox(const Config& config, const PositionFacts& facts)

@@ -15,7 +15,7 @@ class Fox final : public PositionEncoding, public Resets {
   static constexpr std::string_view kKind = "fox",
                                     kSummary = "a learned gate for each key, which fades what came before it";
   Fox(const Config& config, const PositionFacts& facts);
-  PositionTraits traits() const override { return {.places = {.scores = true}, .relative = true}; }
+  PositionTraits traits() const override { return {.places = {.scores = true}, .relative = true, .takes_axes = -1}; }
   int64_t keeps() const override { return bias_.size(1); }
   Tensor keep(const Tensor& x, const Positions& at,
               int64_t layer) override;  // ln f [B, L, H], or both sides' [B, L, 2H]

@@ -19,7 +19,7 @@ constexpr double kConcatStd = 0.02;
 void fields(Fields& f, FusionSettings& c) {
   f("fusion", c.fusion, "how the rows join the input: add them, or project both, W [x ; P] + b", kFusionModes);
   f("position_dim", c.position_dim, "width of the rows; 0: the model's. Added rows of another width are projected",
-    at_least(0));
+    within(0, 1 << 20));
 }
 
 Fusion::Fusion(const FusionSettings& settings, int64_t dim)

@@ -53,6 +53,9 @@ std::vector<Tensor> Kerple::Numbers::defined() const {
 }
 
 Kerple::Kerple(const Config& config, const PositionFacts& facts) : config_(config) {
+  require<ConfigError>(!config.multiplicative || !facts.softcap,
+                       "kerple: multiplicative fades the score before it is capped, so it cannot stand beside "
+                       "model.attention.softcap; leave one of them out");
   const auto parameter = [&](const char* name) {
     return register_parameter(name, at::zeros({facts.layers, facts.heads}));
   };

@@ -3,7 +3,7 @@
 // conditionally positive definite.
 //   log:   -p ln(1 + a d)        power: -a d^p        log3: -b ln(1 + a d^p)
 // With `multiplicative` the score of content is first multiplied by exp(-weight_a d^weight_p); that reads queries and
-// keys, so kernels that know biases over offsets alone refuse it, and it knows nothing of a softcap.
+// keys, so kernels that know biases over offsets alone refuse it, and a softcap cannot stand beside it.
 // One set a layer: a few numbers a head. Each is used as at least 0.01 (the exponent of power also as at most 2).
 #pragma once
 #include "ordo/positions/score_parts.h"

@@ -24,7 +24,9 @@ class Liere final : public PositionEncoding, public Resets {
   static constexpr std::string_view kKind = "liere",
                                     kSummary = "turns by matrices that are learned, one for each axis of the positions";
   Liere(const Config& config, const PositionFacts& facts);
-  PositionTraits traits() const override { return {.places = {.query_key = true}, .relative = config_.axes == 1}; }
+  PositionTraits traits() const override {
+    return {.places = {.query_key = true}, .relative = config_.axes == 1, .takes_axes = config_.axes};
+  }
   Tensor query(const Tensor& q, const Positions& at, int64_t layer) override;
   Tensor key(const Tensor& k, const Positions& at, int64_t layer) override;
   void reset(const Initialiser& init, const std::string& path) override;

@@ -79,7 +79,6 @@ Tensor MlpBias::biases(const Tensor& distance, at::ScalarType type) const {
   return x;
 }
 
-namespace {
 // The offsets (key - query) of a call, each once: a run of them, or, when they lie far apart, a sorted list.
 struct MlpOffsets {
   Tensor all;  // int64 [n]
@@ -89,6 +88,7 @@ struct MlpOffsets {
   }
 };
 
+namespace {
 MlpOffsets mlp_offsets(const Positions& q, const Positions& k) {
   constexpr int64_t kRun = 1 << 17;  // so many are evaluated rather than sorted out
   if (q.index.numel() == 0 || k.index.numel() == 0) return {at::arange(1, q.index.options())};

@@ -18,7 +18,7 @@ class Mrope final : public PositionEncoding {
   static constexpr std::string_view kKind = "mrope",
                                     kSummary = "rotary turns by time, height and width, each over its own frequencies";
   Mrope(const Config& config, const PositionFacts& facts);
-  PositionTraits traits() const override { return {.places = {.query_key = true}, .relative = true}; }
+  PositionTraits traits() const override { return {.places = {.query_key = true}, .relative = true, .takes_axes = 3}; }
   Tensor query(const Tensor& q, const Positions& at, int64_t layer) override;
   Tensor key(const Tensor& k, const Positions& at, int64_t layer) override;
   Tensor frequencies(int64_t length) const override;

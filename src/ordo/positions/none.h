@@ -11,7 +11,7 @@ class NoPosition final : public PositionEncoding {
   static constexpr std::string_view kKind = "none", kSummary = "no encoding: order only through the causal mask";
   NoPosition() = default;
   NoPosition(const Config&, const PositionFacts&) {}
-  PositionTraits traits() const override { return {.relative = true}; }
+  PositionTraits traits() const override { return {.relative = true, .takes_axes = -1}; }
 };
 void fields(Fields& f, NoPosition::Config& c);
 

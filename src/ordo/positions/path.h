@@ -18,7 +18,9 @@ class Path final : public PositionEncoding, public Resets {
                                     kSummary = "scores pass through reflections by the tokens in between";
   static constexpr int64_t kBlock = 64;  // columns that are solved for together
   Path(const Config& config, const PositionFacts& facts);
-  PositionTraits traits() const override { return {.places = {.scores = true}, .relative = true}; }
+  PositionTraits traits() const override {
+    return {.places = {.scores = true}, .relative = true, .reads_content = true, .takes_axes = -1};
+  }
   int64_t keeps() const override { return groups_ * (head_dim_ + 1); }
   Tensor keep(const Tensor& x, const Positions& at, int64_t layer) override;  // [B, L, w of each group | b of each]
   std::shared_ptr<const ScoreBias> scores(const AttentionPass& pass) override;

@@ -61,11 +61,12 @@ PositionTraits Rope::traits() const {
   const bool by_length = scaling_->by_length();
   return {.places = {.query_key = true},
           .relative = !by_length && !rotary_value_,
-          .keys = by_length ? KeyCache::raw : KeyCache::turned};
+          .keys = by_length ? KeyCache::raw : KeyCache::turned,
+          .takes_axes = 1};
 }
 
-PositionTable Rope::table_of(int64_t length) const {
-  return PositionTable([scaling = scaling_, length](const Tensor& positions) {
+std::unique_ptr<PositionTable> Rope::table_of(int64_t length) const {
+  return std::make_unique<PositionTable>([scaling = scaling_, length](const Tensor& positions) {
     const Tensor frequencies =
         scaling->frequencies(at::scalar_tensor(static_cast<double>(length), positions.options()));
     return turns(positions.unsqueeze(-1) * frequencies, scaling->attention_factor());
@@ -82,7 +83,7 @@ Tensor Rope::rows_by_length(const Positions& at) const {
 
 Tensor Rope::rows(const Positions& at, at::ScalarType type) {
   const std::lock_guard lock(tables_);
-  if (!scaling_->by_length() || at.index.numel() == 0) return table_.at(at, type);
+  if (!scaling_->by_length() || at.index.numel() == 0) return table_->at(at, type);
   const bool consecutive = at.start && !at.coords.defined();
   if (!consecutive && !scaling_->remembers()) return rows_by_length(at).to(type);
   const int64_t length = furthest_length(at), settled = scaling_->settled(length);
@@ -91,7 +92,7 @@ Tensor Rope::rows(const Positions& at, at::ScalarType type) {
     table_ = table_of(settled);
     table_length_ = settled;
   }
-  return table_.at(at, type);
+  return table_->at(at, type);
 }
 
 Tensor Rope::turned(const Tensor& x, const Positions& at) {

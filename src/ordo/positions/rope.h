@@ -42,13 +42,13 @@ class Rope final : public PositionEncoding {
   Tensor turned(const Tensor& x, const Positions& at);
   Tensor rows(const Positions& at, at::ScalarType type);
   Tensor rows_by_length(const Positions& at) const;
-  PositionTable table_of(int64_t length) const;
+  std::unique_ptr<PositionTable> table_of(int64_t length) const;
   RotaryLayout layout_;
   bool rotary_value_;
   std::shared_ptr<RopeScaling> scaling_;
-  std::mutex tables_;         // guards what follows, and the state of a scaling that remembers
-  int64_t table_length_ = 0;  // whose frequencies the table has
-  PositionTable table_;       // rows: r/2 cosines, then r/2 sines
+  std::mutex tables_;                     // guards what follows, and the state of a scaling that remembers
+  int64_t table_length_ = 0;              // whose frequencies the table has
+  std::unique_ptr<PositionTable> table_;  // rows: r/2 cosines, then r/2 sines
 };
 void fields(Fields& f, Rope::Config& c);
 

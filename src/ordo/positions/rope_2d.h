@@ -30,7 +30,9 @@ class Rope2d final : public PositionEncoding {
   static constexpr std::string_view kKind = "rope_2d",
                                     kSummary = "rotary turns by row and column, for grids of patches";
   Rope2d(const Config& config, const PositionFacts& facts);
-  PositionTraits traits() const override { return {.places = {.query_key = true, .positions = moves()}}; }
+  PositionTraits traits() const override {
+    return {.places = {.query_key = true, .positions = moves()}, .gives_axes = moves() ? 2 : 0, .takes_axes = 2};
+  }
   Positions place(const Positions& at, int64_t rows, const Draw& draw) override;
   Tensor query(const Tensor& q, const Positions& at, int64_t layer) override;
   Tensor key(const Tensor& k, const Positions& at, int64_t layer) override;

@@ -69,7 +69,10 @@ Shaw::Shaw(const Config& config, const PositionFacts& facts) : config_(shaw_reso
 }
 
 PositionTraits Shaw::traits() const {
-  return {.places = {.scores = true, .values = *config_.use_value}, .relative = true, .unbounded = clipped()};
+  return {.places = {.scores = true, .values = *config_.use_value},
+          .relative = true,
+          .unbounded = clipped(),
+          .reads_content = true};
 }
 
 std::optional<std::string> Shaw::refuses_length(int64_t length) const {

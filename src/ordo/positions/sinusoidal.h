@@ -19,7 +19,7 @@ class Sinusoidal final : public PositionEncoding, public Resets {
   static constexpr std::string_view kKind = "sinusoidal",
                                     kSummary = "sines and cosines of the position, added to the input";
   Sinusoidal(const Config& config, const PositionFacts& facts);
-  PositionTraits traits() const override { return {.places = {.input = true}}; }
+  PositionTraits traits() const override { return {.places = {.input = true}, .takes_axes = 1}; }
   Tensor input(const Tensor& x, const Positions& at) override;
   Tensor frequencies(int64_t length) const override;
   void reset(const Initialiser& init, const std::string& path) override;

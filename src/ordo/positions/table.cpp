@@ -37,6 +37,7 @@ bool PositionTable::far(int64_t end, int64_t asked) const {
 Tensor PositionTable::at(const Positions& at, at::ScalarType type) {
   const at::NoGradGuard no_grad;
   if (at.coords.defined()) return rows_(real_positions(at)).to(type);
+  const std::lock_guard lock(growing_);
   if (at.start && *at.start >= 0) {
     const int64_t end = *at.start + at.length();
     if (far(end, at.length())) return rows_(real_positions(at)).to(type);

@@ -2,6 +2,7 @@
 // Rows that depend on the position alone (sines, angles): computed in fp64, rounded once, kept, grown by doubling.
 #pragma once
 #include <functional>
+#include <mutex>
 
 #include "ordo/ops/sequence.h"
 
@@ -21,7 +22,8 @@ class PositionTable {
   bool far(int64_t end, int64_t asked) const;
   void grow(int64_t length, at::ScalarType type, at::Device device);
   Rows rows_;
-  Tensor kept_;  // [capacity, W]
+  std::mutex growing_;  // several threads may ask one model
+  Tensor kept_;         // [capacity, W]
 };
 
 // Real-valued positions as fp64 [B, L]: the one axis of `coords`, else the index. Throws when there are more axes.

@@ -53,7 +53,7 @@ Tensor clock_times(const Positions& at, const ClockSettings& clock, std::string_
 }
 
 void fields(Fields& f, ScaleSettings& c) {
-  f("step", c.step, "the shortest time scale, in units", above(0.0));
+  f("step", c.step, "the shortest time scale, in units", within(1e-12, 1e12));
   f("span", c.span, "the longest one; 0: max_length steps", at_least(0.0));
 }
 

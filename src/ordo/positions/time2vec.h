@@ -19,7 +19,7 @@ class Time2Vec final : public PositionEncoding, public Resets {
   static constexpr std::string_view kKind = "time2vec",
                                     kSummary = "a line and sines of the time with learned frequencies";
   Time2Vec(const Config& config, const PositionFacts& facts);
-  PositionTraits traits() const override { return {.places = {.input = true}}; }
+  PositionTraits traits() const override { return {.places = {.input = true}, .takes_axes = 1}; }
   Tensor input(const Tensor& x, const Positions& at) override;
   Tensor frequencies(int64_t length) const override;  // radians a unit of the stamps, as they are now
   void reset(const Initialiser& init, const std::string& path) override;

@@ -19,7 +19,7 @@ class TimeAge final : public PositionEncoding {
   static constexpr std::string_view kKind = "time_age",
                                     kSummary = "how long before the end of the row a token was, for two-sided stacks";
   TimeAge(const Config& config, const PositionFacts& facts);
-  PositionTraits traits() const override { return {.places = {.input = true}, .relative = true}; }
+  PositionTraits traits() const override { return {.places = {.input = true}, .relative = true, .takes_axes = 1}; }
   Tensor input(const Tensor& x, const Positions& at) override;
 
  private:

@@ -18,7 +18,7 @@ class TimeDecay final : public PositionEncoding, public Resets {
   static constexpr std::string_view kKind = "time_decay",
                                     kSummary = "a learned penalty that grows with the time between two tokens";
   TimeDecay(const Config& config, const PositionFacts& facts);
-  PositionTraits traits() const override { return {.places = {.scores = true}, .relative = true}; }
+  PositionTraits traits() const override { return {.places = {.scores = true}, .relative = true, .takes_axes = 1}; }
   std::shared_ptr<const ScoreBias> scores(const AttentionPass& pass) override;
   // linear: the slopes start as ALiBi's. log: p starts at 1, a at twice ALiBi's slopes.
   void reset(const Initialiser& init, const std::string& path) override;

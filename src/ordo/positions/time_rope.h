@@ -22,7 +22,7 @@ class TimeRope final : public PositionEncoding {
   static constexpr std::string_view kKind = "time_rope",
                                     kSummary = "rotary turns by time stamps instead of places in the sequence";
   TimeRope(const Config& config, const PositionFacts& facts);
-  PositionTraits traits() const override { return {.places = {.query_key = true}, .relative = true}; }
+  PositionTraits traits() const override { return {.places = {.query_key = true}, .relative = true, .takes_axes = 1}; }
   Tensor query(const Tensor& q, const Positions& at, int64_t layer) override;
   Tensor key(const Tensor& k, const Positions& at, int64_t layer) override;
   Tensor frequencies(int64_t length) const override;  // radians a unit of the stamps

@@ -19,7 +19,7 @@ class TimeSinusoidal final : public PositionEncoding {
   static constexpr std::string_view kKind = "time_sinusoidal",
                                     kSummary = "sines and cosines of the time, added to the input";
   TimeSinusoidal(const Config& config, const PositionFacts& facts);
-  PositionTraits traits() const override { return {.places = {.input = true}}; }
+  PositionTraits traits() const override { return {.places = {.input = true}, .takes_axes = 1}; }
   Tensor input(const Tensor& x, const Positions& at) override;
   Tensor frequencies(int64_t length) const override;  // radians a unit of the stamps
 

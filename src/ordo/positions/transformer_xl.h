@@ -19,7 +19,9 @@ class TransformerXl final : public PositionEncoding, public Resets {
   static constexpr std::string_view kKind = "transformer_xl",
                                     kSummary = "scores gain a product of the query with sinusoids of the distance";
   TransformerXl(const Config& config, const PositionFacts& facts);
-  PositionTraits traits() const override { return {.places = {.query_key = true, .scores = true}, .relative = true}; }
+  PositionTraits traits() const override {
+    return {.places = {.query_key = true, .scores = true}, .relative = true, .reads_content = true};
+  }
   Tensor query(const Tensor& q, const Positions& at, int64_t layer) override;
   std::shared_ptr<const ScoreBias> scores(const AttentionPass& pass) override;
   Tensor frequencies(int64_t length) const override;

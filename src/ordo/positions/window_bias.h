@@ -29,7 +29,7 @@ class WindowBias final : public PositionEncoding, public Resets {
                                     kSummary = "a learned bias of rows and columns apart, within a window";
   WindowBias(const Config& config, const PositionFacts& facts);
   PositionTraits traits() const override {
-    return {.places = {.query_key = log_scale_.defined(), .scores = true}, .unbounded = false};
+    return {.places = {.query_key = log_scale_.defined(), .scores = true}, .unbounded = false, .takes_axes = 2};
   }
   Tensor query(const Tensor& q, const Positions& at, int64_t layer) override;
   Tensor key(const Tensor& k, const Positions& at, int64_t layer) override;
