@@ -16,10 +16,12 @@
 namespace ordo::cli {
 namespace {
 
-// A run folder with a checkpoint, or a checkpoint; a run that has none yet is as good as its config.
+// A checkpoint, or a folder in which something was trained; one where nothing was is as good as its config.
 bool has_weights(const std::string& path) {
   std::error_code ignored;
-  return fs::is_directory(path, ignored) && !list_checkpoints(run_folder(path)).empty();
+  if (!fs::is_directory(path, ignored)) return false;
+  const fs::path run = run_folder(path);
+  return !list_checkpoints(run).empty() || fs::exists(run / "metrics.jsonl", ignored);
 }
 
 Certificate certificate_of(const Subject& subject, c10::Device device) {

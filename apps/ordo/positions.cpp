@@ -255,7 +255,7 @@ int show_positions(const Words& words) {
   options.flag("--json", o.json, "one JSON document");
   options.overrides(o.overrides);
   options.footer(
-      "Words of the form k=v after the kind are its own settings (theta=500000 scaling.kind=yarn scaling.factor=4); "
+      "Words of the form k=v after the kind are its own settings (theta=500000 scaling.kind=linear scaling.factor=4); "
       "after a config file or a run they are overrides of its config (model.position.theta=500000)");
   if (!options.parse(words)) return kDone;
   if (options.given("--layer")) o.layer = layer;

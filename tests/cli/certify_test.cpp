@@ -89,6 +89,15 @@ TEST_CASE("train.certify: a config that does not hold ends with 1, by name, befo
   CHECK(parse_json(read_file(scratch / "run/certificate.json"), "of train.certify")["holds"] == false);
 }
 
+TEST_CASE("certify refuses a kernel that cannot train the model, as training would", "[cli]") {
+  const Scratch scratch;
+  const fs::path file = scratch.write("small.yaml", std::string(kSmall));
+  const Outcome outcome =
+      run_ordo({"certify", file.string(), "model.position=t5_bias", "model.attention.kernel=sdpa"}, one_thread());
+  CHECK(outcome.code == 2);
+  CHECK_THAT(outcome.err, Catch::Matchers::Contains("attention kernel sdpa cannot serve"));
+}
+
 TEST_CASE("certify --explain prints the worked example, as text and as JSON", "[cli]") {
   const Scratch scratch;
   const fs::path file = scratch.write("small.yaml", std::string(kSmall));

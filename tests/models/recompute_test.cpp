@@ -149,8 +149,8 @@ TEST_CASE("recompute, whole: every setting of every encoding, on both sides", "[
       const auto gradients = [&](const std::vector<bool>& recomputed) {
         model->recompute(recomputed);
         model->zero_grad();
-        const Tensor out = model->forward(
-            {.ids = mixed_ids(20), .at = consecutive(0, 20, at::kCPU), .draw = {.seed = 3, .step = 4}});
+        const Tensor out =
+            model->forward({.ids = mixed_ids(20), .at = consecutive(0, 20, at::kCPU), .draw = {.seed = 3, .step = 4}});
         out.backward(noise(out.sizes(), 4));
         std::vector<Tensor> all;
         for (const auto& p : model->named_parameters())

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "ordo/certify/checks.h"
+#include "ordo/ops/autocast.h"
 
 namespace ordo {
 
@@ -56,6 +57,25 @@ Property stopped(std::string_view why, bool refused_by_kernel) {
           .why = refused_by_kernel ? line : "the check stopped: " + line};
 }
 
+// Throws the refusal of the configured kernel when it cannot serve the model in training at all, in fp32 or in bf16.
+void require_served(Lab& lab) {
+  const auto train = [&](bool half) {
+    const at::AutoGradMode with_graph(true);
+    const AutocastScope scope(lab.device().type(), {.enabled = half, .dtype = at::kBFloat16});
+    const auto rows = lab.rows(1, lab.length());
+    lab.model().forward({.ids = rows.ids, .at = rows.at, .mask = rows.mask});
+  };
+  try {
+    train(false);
+  } catch (const KernelRefusal& refusal) {
+    try {
+      train(true);
+    } catch (const KernelRefusal&) {
+      throw KernelRefusal(refusal);
+    }
+  }
+}
+
 Property checked(const NamedCheck& named, Lab& lab) {
   try {
     return named.check(lab);
@@ -84,6 +104,7 @@ Certificate certify(const Subject& subject, at::Device device, const std::functi
   const OneThread quiet;
   Lab lab(subject, device);
   lab.model();  // what cannot be assembled has no certificate: its own error says why
+  require_served(lab);
   Certificate certificate{.subject = subject.name(), .scaled = subject.scaled()};
   for (const NamedCheck& named : kChecks) {
     if (watch) watch(named.name);

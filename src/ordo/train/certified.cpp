@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ordo/train/certified.h"
 
+#include <algorithm>
+
 #include "ordo/certify/certify.h"
 #include "ordo/core/log.h"
 #include "ordo/core/text.h"
@@ -23,7 +25,9 @@ void require_certificate(const RunConfig& config, const TrainerParts& parts, int
     if (p.verdict == Verdict::fail) broken.push_back(fmt::format("{} ({})", p.name, p.why));
   require(broken.empty(), "train.certify: the certificate does not hold, so no step is made: {}{}", join(broken, "; "),
           where.empty() ? "" : "; see " + where);
-  log::info("certificate: holds, {} properties{}", certificate.properties.size(), where.empty() ? "" : ", " + where);
+  const auto passed = std::count_if(certificate.properties.begin(), certificate.properties.end(),
+                                    [](const Property& p) { return p.verdict == Verdict::pass; });
+  log::info("certificate: holds, {} properties{}", passed, where.empty() ? "" : ", " + where);
 }
 
 }  // namespace ordo
