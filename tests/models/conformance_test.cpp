@@ -89,18 +89,17 @@ void outputs_and_gradients_are_those_of_eager(Scope scope) {
 
 void decoding_equals_one_pass_at_every_split(Scope scope) {
   const Tensor ids = mixed_ids(20);
-  for_every_case(
-      scope,
-      [&](Subject& subject) {
-        const Tensor whole = subject.run(ids);
-        for (const std::string& cache : decoding_caches())
-          for (const auto& ends : splits_of(ids.size(1))) {
-            INFO("cache " << cache << ", first chunk " << ends[0]);
-            const Tensor stepped = in_chunks(subject, cache, ids, {}, {}, ends);
-            CHECK(close(stepped, whole, kModel));
-          }
-      },
-      {.causal_only = true});
+  for_every_case(scope,
+                 [&](Subject& subject) {
+                   const Tensor whole = subject.run(ids);
+                   for (const std::string& cache : decoding_caches())
+                     for (const auto& ends : splits_of(ids.size(1))) {
+                       INFO("cache " << cache << ", first chunk " << ends[0]);
+                       const Tensor stepped = in_chunks(subject, cache, ids, {}, {}, ends);
+                       CHECK(close(stepped, whole, kModel));
+                     }
+                 },
+                 {.causal_only = true});
 }
 
 void padding_changes_nothing_for_real_tokens(Scope scope) {
