@@ -47,11 +47,12 @@ TEST_CASE("auto: equals eager for every encoding", "[unit]") {
   for (const std::string& encoding : ordo::test::all_encodings()) {
     int served = 0;
     for (const bool causal : {true, false}) {
-      const KernelCase c{.encoding = encoding, .Lq = 40, .Lk = 40, .mask = {.causal = causal}};
+      // In fp64: some gradients are zero by theory, and fp32 would show the rounding of either kernel.
+      const KernelCase c{.encoding = encoding, .Lq = 40, .Lk = 40, .mask = {.causal = causal}, .type = at::kDouble};
       INFO(encoding << (causal ? ", causal" : ", two-sided"));
       if (!fits_stack(c)) continue;
       ++served;
-      CHECK(agrees_with_eager("auto", c));
+      CHECK(agrees_with_eager("auto", c, ordo::test::Tolerance::fp64, 1e-9));
     }
     INFO(encoding);
     CHECK(served > 0);

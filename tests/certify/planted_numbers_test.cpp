@@ -10,6 +10,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/pow.h>
 
+#include <c10/util/Exception.h>
 #include <algorithm>
 
 #include "ordo/positions/rotate.h"
@@ -41,6 +42,19 @@ TEST_CASE("certify finds angles in half precision, also where coordinates are tu
   const auto failed =
       broken_by({.encoding = [axes](const PositionFacts&, uint64_t) { return std::make_shared<HalfAngles>(axes); }});
   INFO(axes << " axes; " << listed(failed));
+  CHECK(failed == std::vector<std::string>{"low_precision_error"});
+}
+
+TEST_CASE("certify finds an encoding that stops in half precision where the bare model runs", "[unit]") {
+  struct Choosy final : Wrapped {
+    using Wrapped::Wrapped;
+    Tensor query(const Tensor& q, const Positions& at, int64_t layer) override {
+      TORCH_CHECK(q.scalar_type() != at::kBFloat16, "not implemented for 'BFloat16'");
+      return inner->query(q, at, layer);
+    }
+  };
+  const auto failed = broken_by({.encoding = wrapping<Choosy>("rope")});
+  INFO(listed(failed));
   CHECK(failed == std::vector<std::string>{"low_precision_error"});
 }
 

@@ -7,9 +7,9 @@
 #include <ATen/ops/ones.h>
 
 #include "ordo/attention/cache.h"
-#include "ordo/config/config.h"
 #include "ordo/models/decoder.h"
 #include "support/conformance.h"
+#include "support/position_text.h"
 #include "support/tolerance.h"
 
 namespace ordo::test {
@@ -18,19 +18,12 @@ namespace {
 
 constexpr Tolerance kDecoded{2e-5, 2e-4};
 
-struct RotaryConfig {
-  std::vector<Choice<PositionEncoding>> position;
-};
-void fields(Fields& f, RotaryConfig& c) { f("position", c.position, "the encodings"); }
-
 std::shared_ptr<Decoder> rotary_decoder(const std::string& yaml, int64_t layers) {
-  RotaryConfig text;
-  load_config_text("position: " + yaml, walk_of(text), {});
   Decoder::Config c;
   c.dim = 32, c.layers = layers, c.max_length = 512;
   c.attention = {.heads = 4, .kv_heads = 2, .head_dim = 8, .kernel = Choice<AttentionKernel>("auto")};
   c.init.std = 0.3;
-  c.position = text.position;
+  c.position = choices_of(yaml);
   return std::make_shared<Decoder>(c, ModelFacts{.vocab_size = kConformingVocabulary, .seed = 3});
 }
 

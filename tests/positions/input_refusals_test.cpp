@@ -2,20 +2,14 @@
 // What can be wrong in the settings of encodings of the input and of moved positions, and what is said about it.
 #include "support/catch.h"
 
-#include "ordo/config/config.h"
+#include "support/position_text.h"
 #include "support/positions.h"
-#include "support/thrown.h"
 
 namespace ordo::test {
 
 namespace {
 
-struct InputRefusal {
-  std::string yaml;                // model.position
-  std::vector<std::string> words;  // what the message must say
-};
-
-const std::vector<InputRefusal> kInputRefusals{
+const std::vector<WrongPosition> kInputRefusals{
     {"{kind: sinusoidal, theta: 1}", {"theta", "1"}},
     {"{kind: sinusoidal, layout: halves}", {"halves", "half", "interleaved"}},
     {"{kind: sinusoidal, exponent: fairseq}", {"fairseq", "t2t"}},
@@ -59,24 +53,10 @@ const std::vector<InputRefusal> kInputRefusals{
     {"[{kind: shape, max_shift: 5}, {kind: cape, shift: 5}]", {"unknown key 'shift'", "global_shift"}},
 };
 
-struct InputPosition {
-  std::vector<Choice<PositionEncoding>> position;
-};
-void fields(Fields& f, InputPosition& c) { f("position", c.position, "the encodings"); }
-
 }  // namespace
 
 TEST_CASE("input encodings: every wrong setting is refused at its place with what is wrong", "[unit]") {
-  for (const InputRefusal& wrong : kInputRefusals) {
-    INFO(wrong.yaml);
-    const std::string said = thrown<ConfigError>([&] {
-      InputPosition file;
-      load_config_text("position: " + wrong.yaml, walk_of(file), {.name = "lm.yaml"});
-      make_position(file.position, small_facts());
-    });
-    CHECK_THAT(said, Catch::StartsWith("lm.yaml:1:"));
-    for (const std::string& word : wrong.words) CHECK_THAT(said, Catch::Contains(word));
-  }
+  for (const WrongPosition& wrong : kInputRefusals) check_refused(wrong, small_facts());
 }
 
 }  // namespace ordo::test

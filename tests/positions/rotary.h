@@ -5,24 +5,10 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
-#include <string>
-
-#include "ordo/config/config.h"
+#include "support/position_text.h"
 #include "support/positions.h"
 
 namespace ordo::test {
-
-struct PositionText {
-  std::vector<Choice<PositionEncoding>> position;
-};
-inline void fields(Fields& f, PositionText& c) { f("position", c.position, "the encodings"); }
-
-// An encoding from what a user would type: "{kind: rope, theta: 500000}". Throws what the trainer would.
-inline std::shared_ptr<PositionEncoding> position_of(const std::string& yaml, const PositionFacts& facts) {
-  PositionText file;
-  load_config_text("position: " + yaml, walk_of(file), {.name = "lm.yaml"});
-  return make_position(file.position, facts);
-}
 
 inline PositionFacts heads_of(int64_t head_dim, int64_t max_length = 64) {
   return {.dim = head_dim,

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-#include "ordo/config/config.h"
+#include "support/position_text.h"
 #include "support/positions.h"
 #include "support/small_encodings.h"
 
@@ -23,17 +23,6 @@ constexpr int64_t kDim = 32, kHeads = 4;
 bool of_the_tests(const std::string& encoding) {
   const auto& kinds = small_encodings().kinds();
   return std::any_of(kinds.begin(), kinds.end(), [&](const KindInfo& k) { return k.kind == encoding; });
-}
-
-struct PositionOnly {
-  std::vector<Choice<PositionEncoding>> position;
-};
-void fields(Fields& f, PositionOnly& c) { f("position", c.position, "what is tested"); }
-
-std::vector<Choice<PositionEncoding>> choices_of(const std::string& encoding) {
-  PositionOnly read;
-  load_config_text("position: " + encoding + "\n", walk_of(read), {});
-  return read.position;
 }
 
 AttentionConfig conforming_attention(const ConformingCase& c) {
