@@ -140,7 +140,7 @@ struct EncodingEntry {
 EncodingEntry entry_of(const std::string& kind, const PositionEncoding& encoding, int64_t layers) {
   const Places places = encoding.traits().places;
   EncodingEntry entry{.kind = kind, .acts_on = places.text(), .layers = {}};
-  if (places.query_key || places.scores || places.values)
+  if (places.in_layers())
     for (int64_t layer = 0; layer < layers; ++layer)
       if (encoding.acts_in(layer)) entry.layers.push_back(layer);
   for (const auto& parameter : parameters_of(encoding)) entry.parameters += parameter.value.numel();
@@ -153,11 +153,9 @@ std::vector<EncodingEntry> encoding_entries(const RunConfig& config, Model& mode
   const auto& list = stack->config.position;
   const int64_t layers = stack->config.layers;
   if (list.empty()) return {{.kind = "none", .acts_on = Places{}.text(), .layers = {}}};
-  if (list.size() == 1) return {entry_of(list.front().kind, model.position(), layers)};
   std::vector<EncodingEntry> entries;
-  const auto parts = model.position().children();
-  for (size_t i = 0; i < std::min(list.size(), parts.size()); ++i)
-    if (const auto* part = parts[i]->as<PositionEncoding>()) entries.push_back(entry_of(list[i].kind, *part, layers));
+  for (const auto* part : model.position().parts())
+    entries.push_back(entry_of(list[entries.size()].kind, *part, layers));
   return entries;
 }
 

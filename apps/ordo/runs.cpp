@@ -65,7 +65,7 @@ Assembly assemble(const RunConfig& config, c10::Device device, const fs::path& s
 
 void warn_of_moves_alone(Model& model) {
   const Places places = model.position().traits().places;
-  if (!places.positions || places.input || places.query_key || places.scores || places.values) return;
+  if (!places.positions || places.anywhere()) return;
   log::warn(
       "model.position only moves positions, and no other encoding is beside it to read them, so it changes nothing; "
       "give one after it, as in model.position=[randomized, rope]");

@@ -70,7 +70,7 @@ Model& Lab::model(const Variant& v) {
 
 bool Lab::encodes() {
   const Places places = traits().places;
-  return places.input || places.query_key || places.scores || places.values;
+  return places.anywhere();
 }
 
 std::vector<MultiHeadAttention*> Lab::attentions(Model& model) const {
@@ -85,14 +85,7 @@ bool Lab::windowed() {
   return std::any_of(all.begin(), all.end(), [](const auto* a) { return a->settings().window.has_value(); });
 }
 
-std::vector<PositionEncoding*> Lab::parts() {
-  PositionEncoding& whole = model().position();
-  std::vector<PositionEncoding*> parts;
-  for (const auto& child : whole.named_children())  // of a list: "0", "1", …
-    if (child.key() == std::to_string(parts.size()))
-      if (auto* part = dynamic_cast<PositionEncoding*>(child.value().get())) parts.push_back(part);
-  return parts.empty() ? std::vector<PositionEncoding*>{&whole} : parts;
-}
+std::vector<PositionEncoding*> Lab::parts() { return model().position().parts(); }
 
 int64_t Lab::changes_at() {
   if (changes_at_) return *changes_at_;

@@ -24,7 +24,6 @@ class Cape final : public PositionMove {
   Cape(const Config& config, const PositionFacts& facts);
   PositionTraits traits() const override { return {.places = {.positions = true}, .relative = true, .gives_axes = 1}; }
   Positions place(const Positions& at, int64_t rows, const Draw& draw) override;
-  int64_t reach(int64_t length) const override { return length; }
 
  private:
   Tensor augmented(const Tensor& where, int64_t rows, const Draw& draw) const;  // [1|B, L] -> [B, L]

@@ -72,8 +72,7 @@ bool share_a_layer(const PositionEncoding& a, const PositionEncoding& b, int64_t
 std::optional<std::string> cannot_meet(std::string_view kind, const PositionTraits& one, std::string_view other_kind,
                                        const PositionTraits& other) {
   const Places& acts = other.places;
-  const bool somewhere = acts.input || acts.query_key || acts.scores || acts.values;
-  if (one.gives_axes > 0 && somewhere && other.takes_axes >= 0 && other.takes_axes != one.gives_axes)
+  if (one.gives_axes > 0 && acts.anywhere() && other.takes_axes >= 0 && other.takes_axes != one.gives_axes)
     return fmt::format(
         "{} moves tokens to {} real-valued coordinate{} each, which {} does not take; leave one of them out", kind,
         one.gives_axes, one.gives_axes == 1 ? "" : "s", other_kind);

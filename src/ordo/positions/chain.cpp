@@ -6,8 +6,6 @@
 
 #include <algorithm>
 
-#include "ordo/positions/moves.h"
-
 namespace ordo {
 
 namespace {
@@ -200,20 +198,31 @@ void Chain::attach(int64_t layer, const Linear& q, const Linear& k) {
 }
 
 std::optional<std::string> Chain::refuses_length(int64_t length) const {
-  const auto move_of = [](const auto& part) { return dynamic_cast<const PositionMove*>(part.get()); };
-  int64_t reach = length;
+  const auto moves = [](const auto& part) { return part->traits().places.positions; };
+  int64_t reached = length;
   for (const auto& part : parts_) {
-    if (move_of(part) == nullptr) continue;
-    if (auto reason = part->refuses_length(reach)) return reason;
-    reach = move_of(part)->reach(reach);
+    if (!moves(part)) continue;
+    if (auto reason = part->refuses_length(reached)) return reason;
+    reached = part->reach(reached);
   }
   for (const auto& part : parts_) {
-    const auto reason = move_of(part) == nullptr ? part->refuses_length(reach) : std::nullopt;
+    const auto reason = moves(part) ? std::nullopt : part->refuses_length(reached);
     if (!reason) continue;
-    if (reach == length) return reason;
-    return fmt::format("positions are moved: those of {} tokens reach up to {}, and {}", length, reach - 1, *reason);
+    if (reached == length) return reason;
+    return fmt::format("positions are moved: those of {} tokens reach up to {}, and {}", length, reached - 1, *reason);
   }
   return std::nullopt;
+}
+
+int64_t Chain::reach(int64_t length) const {
+  for (const auto& part : parts_) length = part->reach(length);
+  return length;
+}
+
+std::vector<PositionEncoding*> Chain::parts() {
+  std::vector<PositionEncoding*> all;
+  for (const auto& part : parts_) all.push_back(part.get());
+  return all;
 }
 
 Tensor Chain::frequencies(int64_t length) const {

@@ -11,6 +11,7 @@ class Chain final : public PositionEncoding {
  public:
   explicit Chain(std::vector<std::shared_ptr<PositionEncoding>> parts);  // children "0", "1", …
   PositionTraits traits() const override;
+  std::vector<PositionEncoding*> parts() override;
   Positions place(const Positions& at, int64_t rows, const Draw& draw) override;
   Tensor input(const Tensor& x, const Positions& at) override;
   Tensor query(const Tensor& q, const Positions& at, int64_t layer) override;
@@ -21,6 +22,7 @@ class Chain final : public PositionEncoding {
   std::shared_ptr<const ScoreBias> scores(const AttentionPass& pass) override;
   std::shared_ptr<const ValueTerm> values(const AttentionPass& pass) override;
   void attach(int64_t layer, const Linear& q, const Linear& k) override;
+  int64_t reach(int64_t length) const override;
   std::optional<std::string> refuses_length(int64_t length) const override;
   Tensor frequencies(int64_t length) const override;  // of the first part that has some
   std::optional<Resized> resized(const std::string& name, const Tensor& saved) const override;

@@ -28,7 +28,7 @@ void fields(Fields& f, PlacedSettings& c) {
 void PositionEncoding::act_in(const std::vector<int64_t>& pattern) {
   const auto zero = std::find(pattern.begin(), pattern.end(), 0);
   const Places& places = traits().places;
-  require<ConfigError>(zero == pattern.end() || places.query_key || places.scores || places.values,
+  require<ConfigError>(zero == pattern.end() || places.in_layers(),
                        "an encoding that acts on {} does so once, before all layers: layers cannot leave some out",
                        places.text());
   require<ConfigError>(
@@ -51,8 +51,12 @@ OffsetBias::OffsetBias(const AttentionPass& pass, std::vector<Tensor> inputs)
 
 Tensor OffsetBias::tile(const Tile& t, const Tensor& q, const Tensor& k) const {
   (void)q, (void)k;
+  return at(offsets(t));
+}
+
+Tensor OffsetBias::offsets(const Tile& t) const {
   const Tensor rows = q_.slice(t.q0, t.q1).index, columns = k_.slice(t.k0, t.k1).index;
-  return at((columns.unsqueeze(1) - rows.unsqueeze(2)).unsqueeze(1));
+  return (columns.unsqueeze(1) - rows.unsqueeze(2)).unsqueeze(1);
 }
 
 std::optional<Tensor> OffsetBias::by_offset() const {

@@ -27,8 +27,10 @@ struct AttentionPass {
 
 struct Places {
   bool input = false, query_key = false, scores = false, values = false;
-  bool positions = false;    // moves them before all else: no kernel sees that
-  std::string text() const;  // "input", "query and key, scores", "nothing"
+  bool positions = false;  // moves them before all else: no kernel sees that
+  bool in_layers() const { return query_key || scores || values; }
+  bool anywhere() const { return input || in_layers(); }  // beyond moving positions
+  std::string text() const;                               // "input", "query and key, scores", "nothing"
 };
 enum class KeyCache { turned, raw };  // what a cache holds: results of key(); or unturned keys, turned all at each step
 
@@ -63,6 +65,8 @@ class PositionEncoding : public torch::nn::Module {
   virtual PositionTraits traits() const = 0;
   // The layers that it acts in, as a pattern repeated over them; empty: all. Throws ConfigError for an encoding that
   // acts before the layers do. Whoever calls the per-layer functions below asks acts_in() first.
+  // The encodings that this one is made of, in order; itself when it is none of several.
+  virtual std::vector<PositionEncoding*> parts() { return {this}; }
   void act_in(const std::vector<int64_t>& pattern);
   bool acts_in(int64_t layer) const;
   // 0: moves the positions themselves (randomized, SHAPE, CAPE), for `rows` rows: [1|B, L] -> [1|B, L].
@@ -116,6 +120,8 @@ class PositionEncoding : public torch::nn::Module {
     (void)q;
     (void)k;
   }
+  // One past the last position that place() may give to rows of `length` tokens, drawn or not.
+  virtual int64_t reach(int64_t length) const { return length; }
   // Why sequences of this length cannot be served, in plain words; nothing if they can.
   virtual std::optional<std::string> refuses_length(int64_t length) const {
     (void)length;
@@ -163,6 +169,7 @@ class OffsetBias : public ScoreBias {
   std::vector<Tensor> inputs() const override { return inputs_; }
 
  protected:
+  Tensor offsets(const Tile& t) const;  // of a tile: int64 [B|1, 1, q, k]
   Positions q_, k_;
 
  private:

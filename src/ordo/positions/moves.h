@@ -9,9 +9,6 @@ namespace ordo {
 
 class PositionMove : public PositionEncoding, public Resets {
  public:
-  // How many positions, counted from 0, a sequence may reach that counted `length` of them before the move: what the
-  // encodings after it must hold.
-  virtual int64_t reach(int64_t length) const = 0;
   // Draws nothing; the path tells the stacks of a model apart, so that source and target move by numbers of their own.
   void reset(const Initialiser& init, const std::string& path) final {
     (void)init;
