@@ -27,17 +27,20 @@ BELOW = {
     "tasks": ["generate"],
     "certify": ["models", "checkpoint"],
     "train": ["tasks", "certify"],
-    "study": ["train", "interop"],
+    "statistics": ["core"],
+    "study": ["train", "statistics"],
+    "report": ["study", "views"],
 }
 # Seen from every layer that sees tensors: an abstract class which includes nothing of the house, so that the CUDA side can be opened at run time.
 OPEN_INTERFACES = {"cuda/backend.h"}
-NO_TENSORS = {"core", "config"}
+NO_TENSORS = {"core", "config", "statistics"}
 
 # (pattern of the include, who may have it, what the rule is)
 LIBRARIES = [
     (r"CLI/|CLI11", lambda p: p.startswith("apps/"), "CLI11 is seen in apps/ only"),
     (r"spdlog/", lambda p: p == "src/ordo/core/log.cpp", "spdlog is seen in src/ordo/core/log.cpp only"),
     (r"yaml-cpp/", lambda p: p.startswith("src/ordo/config/"), "yaml-cpp is seen in src/ordo/config/ only"),
+    (r"boost/", lambda p: p.startswith("src/ordo/statistics/"), "Boost is seen in src/ordo/statistics/ only"),
     (r"catch2/", lambda p: p == "tests/support/catch.h", 'Catch2 comes through "support/catch.h" only'),
     (r"torch/torch\.h|ATen/ATen\.h", lambda p: False, "it costs 7 to 14 s of every compilation: include single headers"),
 ]
