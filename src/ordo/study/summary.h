@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "ordo/core/json.h"
+#include "ordo/statistics/hierarchy.h"
 #include "ordo/statistics/interval.h"
+#include "ordo/statistics/ranks.h"
 #include "ordo/study/results.h"
 
 namespace ordo {
@@ -66,20 +68,19 @@ struct LengthCurve {  // of one combination and scaling
   double area = 0.0;                          // mean over the lengths, trapezes in log2 of the length
   std::optional<int64_t> first_failing = {};  // the first length below compare.solved (above it, for losses)
 };
-// Mean ranks of the levels of compare.factor over blocks (a seed of a combination of the other factors).
-struct RankTable {
+// The levels of compare.factor over blocks: a seed of a combination of the other factors. From 10 blocks on.
+struct LevelRanks {
   std::string metric;
-  int64_t length = 0, blocks = 0;
-  std::vector<std::pair<std::string, double>> ranks;  // the best first; 1 is best
-  double critical_difference = 0.0;                   // Nemenyi, 5 %
-  double p = 1.0;                                     // Friedman: that no level differs
+  int64_t length = 0;
+  std::vector<std::string> levels;  // of table.ranks
+  RankTable table;
 };
-// How much of a cell's uncertainty comes from where: shares of the variance of its mean.
-struct VarianceShares {
+// How much of the uncertainty of a cell's mean comes from where.
+struct SourceShares {
   Combination levels;
   std::string scaling, metric;
   int64_t length = 0;
-  double seed = 0.0, item = 0.0, instance = 0.0;
+  VarianceShares shares;
 };
 // What was equal between the arms of one seed before and during training, by checksums.
 struct PairingProof {
@@ -107,8 +108,8 @@ struct Summary {
   std::vector<Pair> pairs;
   std::vector<ClaimVerdict> claims;
   std::vector<LengthCurve> curves;
-  std::vector<RankTable> ranks;  // empty below 10 blocks
-  std::vector<VarianceShares> variance;
+  std::optional<LevelRanks> ranks = {};
+  std::vector<SourceShares> variance;
   PairingProof pairing;
   std::vector<Trial> tune;
   std::vector<Reference> references;  // never tested or ranked
