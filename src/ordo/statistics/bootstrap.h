@@ -15,7 +15,7 @@ inline constexpr int64_t kBootstrapExact = 6;      // up to so many values all n
 inline constexpr int64_t kBootstrapDraws = 20000;  // above, so many are drawn from a fixed key
 
 struct Bootstrap {
-  Interval interval;                  // kind "bootstrap"; none: fewer than two values, or one that is not finite
+  Interval interval;                  // kind "bootstrap"; none: fewer than two values, all equal, or one not finite
   double standard_error = kNoNumber;  // the sd of the resamples' means
   bool exact = false;                 // all resamples were enumerated
 };

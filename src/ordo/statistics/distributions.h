@@ -9,7 +9,7 @@ double normal_cdf(double x);
 double t_quantile(double p, double degrees);
 double beta_quantile(double p, double a, double b);
 double chi_squared_above(double x, double degrees);  // P(X > x)
-// P(|T| > t) of the noncentral t distribution, t >= 0.
+// P(|T| > t) of the noncentral t distribution, t >= 0; to 1e-4 only where the centre lies beyond ±10^4.
 double noncentral_t_outside(double t, double degrees, double centre);
 
 // The range of k independent standard normals, the studentized range with infinitely many degrees of freedom:

@@ -33,7 +33,8 @@ struct Hierarchy {
 //   ItemsOf::seed: items nested in seeds. With S seeds of K items: σ²(seed) / S, σ²(item) / (S K).
 //   ItemsOf::instance: seeds × items nested in I instances: σ²(seed) / S, σ²(instance) / I, σ²(item) / (I K); `rest` is
 //     what seeds do to single instances, σ²(seed·instance) / (S I), and to single items, σ²(seed·item) / (S I K).
-// NaN: not balanced, a score that is not finite, or fewer than two seeds.
+// A component that cannot be told from another counts to the wider one: with one item a run to the seed or instance,
+// with one instance to the seed. NaN: not balanced, a score that is not finite, or fewer than two seeds.
 struct VarianceShares {
   double seed = kNoNumber;
   double instance = kNoNumber, item = kNoNumber, rest = kNoNumber;
@@ -43,7 +44,7 @@ VarianceShares variance_shares(const Hierarchy& data);
 
 struct HierarchicalBootstrap {
   double mean = kNoNumber;
-  Interval interval;  // percentile; kind "hierarchical"; none where variance_shares is NaN
+  Interval interval;  // percentile; kind "hierarchical"; none where nothing varies or variance_shares is NaN
   double standard_error = kNoNumber;
   VarianceShares shares;
 };

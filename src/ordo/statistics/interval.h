@@ -33,8 +33,8 @@ Interval t_interval(std::span<const double> values, double level = 0.95);
 
 // Clopper and Pearson (1934), two-sided: from the (1 - level) / 2 quantile of Beta(k, n - k + 1) to the
 // (1 + level) / 2 quantile of Beta(k + 1, n - k); 0 and 1 at the ends. k need not be whole: for scores within [0, 1]
-// their sum is taken, and as they spread no more than successes do the interval is on the safe side. None: no trial, or
-// successes outside 0..trials.
+// their sum is taken; they spread less than successes do. None: no trial, or successes outside 0..trials.
+// Every level here is a number between 0 and 1, else Error.
 Interval exact_interval(double successes, int64_t trials, double level = 0.95);
 
 // The exact interval of the mean of items' scores in [0, 1], `twins` neighbours of which (items i with the same

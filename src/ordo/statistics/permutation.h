@@ -7,8 +7,8 @@
 
 namespace ordo {
 
-inline constexpr int64_t kExactFlips = 20;         // up to so many differences all 2^n flips are enumerated
-inline constexpr int64_t kDrawnFlips = 1'000'000;  // above, so many are drawn from a fixed key
+inline constexpr int64_t kExactFlips = 20;       // up to so many differences all 2^n flips are enumerated
+inline constexpr int64_t kDrawnFlips = 200'000;  // above, so many are drawn from a fixed key
 
 struct SignFlips {
   double p = 1.0;           // two-sided: the share of flips whose |sum| is at least the one found
@@ -21,8 +21,8 @@ SignFlips sign_flip_test(std::span<const double> differences);
 // 2^(1 - n), from 1 / (1 + kDrawnFlips) on where flips are drawn: 0.25 at 3, 0.125 at 4, 0.0625 at 5; 1 without any.
 double smallest_sign_flip_p(int64_t n);
 
-// The fewest repetitions with which the smallest p passes below alpha after Holm's correction over so many comparisons
-// (1 at least): 6 for one, 8 for 5, 10 for 15.
+// The fewest repetitions with which 2^(1 - n) passes below alpha after Holm's correction over so many comparisons (1 at
+// least): 6 for one, 8 for 5, 10 for 15. Throws Error unless 0 < alpha < 1.
 int64_t repetitions_to_pass(int64_t comparisons, double alpha = 0.05);
 
 }  // namespace ordo

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ordo/statistics/bootstrap.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ordo/core/hash.h"
+#include "ordo/statistics/inside.h"
+
+namespace ordo {
+
+namespace {
+
+// The means of all n^n resamples: the indices count up like the digits of a number of base n.
+std::vector<double> means_of_all(std::span<const double> values) {
+  const size_t n = values.size();
+  std::vector<size_t> digits(n, 0);
+  std::vector<double> means;
+  for (;;) {
+    double sum = 0.0;
+    for (const size_t digit : digits) sum += values[digit];
+    means.push_back(sum / static_cast<double>(n));
+    size_t place = 0;
+    while (place < n && ++digits[place] == n) digits[place++] = 0;
+    if (place == n) return means;
+  }
+}
+
+std::vector<double> means_of_drawn(std::span<const double> values, int64_t draws) {
+  KeyedSequence sequence(key_of(0, "bootstrap"));
+  std::vector<double> means;
+  for (int64_t draw = 0; draw < draws; ++draw) {
+    double sum = 0.0;
+    for (size_t i = 0; i < values.size(); ++i) sum += values[sequence.below(values.size())];
+    means.push_back(sum / static_cast<double>(values.size()));
+  }
+  return means;
+}
+
+}  // namespace
+
+double sorted_quantile(std::span<const double> sorted, double q) {
+  if (sorted.empty()) return kNoNumber;
+  const double place = std::clamp(q, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<size_t>(place);
+  const size_t above = std::min(below + 1, sorted.size() - 1);
+  return std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
+}
+
+Resampled resampled(std::vector<double> means, std::string kind, double level) {
+  std::sort(means.begin(), means.end());
+  double mean = 0.0, squares = 0.0;
+  for (const double value : means) mean += value / static_cast<double>(means.size());
+  for (const double value : means) squares += (value - mean) * (value - mean);
+  return {.interval = {.kind = std::move(kind),
+                       .low = sorted_quantile(means, 0.5 * (1.0 - level)),
+                       .high = sorted_quantile(means, 0.5 * (1.0 + level)),
+                       .level = level},
+          .standard_error = std::sqrt(squares / static_cast<double>(means.size()))};
+}
+
+Bootstrap bootstrap_mean(std::span<const double> values, double level, int64_t draws) {
+  require_share(level, "the level of an interval");
+  require(draws > 0, "statistics: a bootstrap takes one draw or more (found: {})", draws);
+  if (!(describe(values).sd > 0.0)) return {.interval = {.level = level}};
+  const bool exact = std::ssize(values) <= kBootstrapExact;
+  Resampled means = resampled(exact ? means_of_all(values) : means_of_drawn(values, draws), "bootstrap", level);
+  return {.interval = std::move(means.interval), .standard_error = means.standard_error, .exact = exact};
+}
+
+}  // namespace ordo
