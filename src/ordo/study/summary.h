@@ -50,10 +50,22 @@ struct Pair {
   std::string why;
   double seeds_needed = 0.0;  // for a difference as large as the one found, at 80 % power; 0: cannot be said
 };
+// What one level of a claim came to: the metric, or its change.
+struct Measured {
+  std::string level;
+  Combination where;  // of the other factors
+  std::string scaling;
+  std::vector<double> values;  // of each run; NaN: diverged
+  std::vector<int64_t> seeds;  // of each value
+  double mean = 0.0;
+  Interval interval;
+  int64_t missing = 0, diverged = 0;
+  std::string lack;  // why there is no interval
+};
 struct ClaimVerdict {
   std::string name, text, verdict;  // holds | fails | undecided
   std::string why;                  // with the numbers
-  Json measured;
+  std::vector<Measured> measured;
 };
 struct Cost {  // means over the runs of a combination
   Combination levels;
@@ -71,7 +83,6 @@ struct LengthCurve {  // of one combination and scaling
 // The levels of compare.factor over blocks: a seed of a combination of the other factors. From 10 blocks on.
 struct LevelRanks {
   std::string metric;
-  int64_t length = 0;
   std::vector<std::string> levels;  // of table.ranks
   RankTable table;
 };
@@ -82,12 +93,13 @@ struct SourceShares {
   int64_t length = 0;
   VarianceShares shares;
 };
-// What was equal between the arms of one seed before and during training, by checksums.
+// What was equal between the arms of one seed (an instance, a combination of the other factors), by checksums. A group
+// has two runs or more.
 struct PairingProof {
-  int64_t groups = 0;  // seeds (and instances, and combinations of the other factors) with more than one run to compare
-  int64_t weights_equal = 0, order_equal = 0;             // of those
-  std::vector<std::pair<std::string, int64_t>> unpaired;  // level, parameters that not all arms have in that shape
-  std::vector<std::string> exceptions;                    // which groups differ, in words
+  int64_t groups = 0, weights_equal = 0;  // whose first weights are known; of those, equal wherever they are shared
+  int64_t orders = 0, order_equal = 0;    // whose order of the data is known; of those, equal
+  std::vector<std::pair<std::string, int64_t>> unpaired;  // arm, parameters that not all arms have in that shape
+  std::vector<std::string> exceptions;                    // which runs differ, in words
 };
 struct Trial {
   Combination arm;
