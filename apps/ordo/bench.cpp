@@ -21,6 +21,7 @@
 #include "options.h"
 #include "ordo/core/text.h"
 #include "ordo/cuda/backend.h"
+#include "ordo/nn/precision.h"
 #include "ordo/ops/device.h"
 #include "ordo/train/trainer.h"
 #include "ordo/train/weights.h"
@@ -60,11 +61,11 @@ void wait_for(c10::Device device) {
 
 // What the machine can do: FLOP/s of one square matrix product of this type, the best of five.
 double peak_flops(c10::Device device, at::ScalarType type) {
-  constexpr int64_t kSize = 1024;
+  const int64_t size = device.is_cuda() ? 8192 : 1024;  // a GPU is not busy with a small one
   constexpr int kTries = 5;
   const c10::InferenceMode inference;
   const auto values = at::TensorOptions().device(device);
-  const at::Tensor a = at::rand({kSize, kSize}, values).to(type), b = at::rand({kSize, kSize}, values).to(type);
+  const at::Tensor a = at::rand({size, size}, values).to(type), b = at::rand({size, size}, values).to(type);
   double best = std::numeric_limits<double>::infinity();
   for (int i = 0; i < kTries; ++i) {
     wait_for(device);
@@ -73,7 +74,7 @@ double peak_flops(c10::Device device, at::ScalarType type) {
     wait_for(device);
     best = std::min(best, wall_seconds() - start);
   }
-  return 2.0 * static_cast<double>(kSize * kSize * kSize) / best;
+  return 2.0 * static_cast<double>(size * size * size) / best;
 }
 
 double rounded(double value, int digits) {
@@ -104,13 +105,13 @@ class Bench {
       flops_ = bench_flops(settings, config_);
     } else {
       parts = assemble(config_, device, {});
-      const int64_t tokens = rows_of(config_.train) * config_.train.length * config_.train.accumulate;
-      flops_ = 3.0 * parts.model->cost(config_.train.length).flops_per_token * static_cast<double>(tokens);
+      const int64_t tokens = rows_of(config_.train) * row_length(config_) * config_.train.accumulate;
+      flops_ = 3.0 * parts.model->cost(row_length(config_)).flops_per_token * static_cast<double>(tokens);
     }
     for (const auto& parameter : parameters_of(*parts.model)) parameters_ += parameter.value.numel();
     trainer_ =
         std::make_unique<Trainer>(config_, TrainerParts{.task = parts.task, .model = parts.model, .device = device});
-    peak_flops_ = peak_flops(device, product_type());
+    peak_flops_ = peak_flops(device, compute_type(config_.train.precision));
     if (device.is_cuda()) cuda_backend()->reset_peak(device_index());
     const double start = wall_seconds();
     for (int64_t i = 0; i < options.warmup; ++i) step();
@@ -134,7 +135,7 @@ class Bench {
     Json line{{"bench", "train"},
               {"impl", "ordo"},
               {"case", options_.name.value_or(config_.name)},
-              {"dtype", precision_name()},
+              {"dtype", precision_name(config_.train.precision)},
               {"threads", at::get_num_threads()},
               {"params", parameters_},
               {"block", index},
@@ -168,16 +169,6 @@ class Bench {
   }
 
  private:
-  std::string precision_name() const {
-    return config_.train.precision == Precision::bf16   ? "bf16"
-           : config_.train.precision == Precision::fp16 ? "fp16"
-                                                        : "fp32";
-  }
-  at::ScalarType product_type() const {
-    return config_.train.precision == Precision::bf16   ? at::kBFloat16
-           : config_.train.precision == Precision::fp16 ? at::kHalf
-                                                        : at::kFloat;
-  }
   int device_index() const { return device_.has_index() ? device_.index() : 0; }
   void step() {
     const StepReport report = trainer_->step();

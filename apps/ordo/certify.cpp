@@ -9,8 +9,8 @@
 
 #include "options.h"
 #include "ordo/certify/explain.h"
+#include "ordo/checkpoint/weights.h"
 #include "ordo/core/log.h"
-#include "ordo/train/weights.h"
 #include "runs.h"
 
 namespace ordo::cli {
@@ -25,16 +25,15 @@ bool has_weights(const std::string& path) {
 }
 
 Certificate certificate_of(const Subject& subject, c10::Device device) {
-  Certificate made = certify(subject, device, [](std::string_view name) {
-    if (log::on_terminal()) log::progress(fmt::format("certify: {}", name));  // elsewhere it would be a stray line
-  });
+  Certificate made =
+      certify(subject, device, [](std::string_view name) { log::progress(fmt::format("certify: {}", name)); });
   log::progress("");
   return made;
 }
 
 Certificate of_config(const std::string& file, const RunConfig& config) {
   const c10::Device device = open_device_quietly(config.device);
-  const auto task = tasks().build(config.task, {.seed = config.seed()});
+  const auto task = make_task(config);
   return certificate_of(ConfigSubject(file, config.model, model_facts(config, *task)), device);
 }
 
@@ -47,7 +46,9 @@ Certificate of_run(const std::string& run, const Words& overrides) {
 
 int show_example(const RunConfig& config, const std::string& run, std::optional<int64_t> layer, bool json) {
   open_device_quietly(config.device);
-  const ModelFacts facts{.vocab_size = 2, .max_length = config.train.length};
+  // A run's weights were trained at the length of its own config, whatever the overrides say.
+  const int64_t trained = run.empty() ? config.train.trained_length : trained_length(load_subject(run, {}).config);
+  const ModelFacts facts{.max_length = row_length(config), .trained_length = trained};
   const WorkedExample example = worked_example(config.model, facts, layer);
   if (json) {
     print_json(as_json(example));

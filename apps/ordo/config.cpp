@@ -16,8 +16,7 @@ namespace {
 // path -> "file:line:column", or "command line"; a value without one is a default.
 Json as_json(const Sources& sources) {
   Json places = Json::object();
-  for (const auto& [path, at] : sources)
-    places[path] = at.line > 0 ? fmt::format("{}:{}:{}", at.file, at.line, at.column) : at.file;
+  for (const auto& [path, at] : sources) places[path] = at.text();
   return places;
 }
 

@@ -7,6 +7,7 @@
 #include "options.h"
 #include "ordo/core/errors.h"
 #include "ordo/core/text.h"
+#include "ordo/study/study.h"
 #include "ordo/train/run_config.h"
 #include "pages.h"
 
@@ -18,27 +19,24 @@ Walk config_walk() {
   return walk_of(config);
 }
 
-constexpr std::string_view kTop = "config";
+constexpr std::string_view kTop = "config", kStudy = "study";
 
-Words segments(const std::string& path) {
-  Words list;
-  for (size_t begin = 0; begin <= path.size();) {
-    const size_t end = std::min(path.find('.', begin), path.size());
-    list.push_back(path.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return list;
+// The keys of a study file, below a name of their own: study.claims.
+Walk study_walk() {
+  static StudyConfig study;
+  return [](Fields& f) { f(kStudy, study, "a study file: what is compared, on which seeds, and what is asked"); };
 }
+bool about_study(const std::string& topic) { return topic == kStudy || topic.starts_with(fmt::format("{}.", kStudy)); }
 
 // A path with names left out (model.position.theta), as the shortest path of the manual that holds the given names in
 // order, from its first to its last; "" when there is none.
 std::string completed(const std::string& topic) {
-  const Words asked = segments(topic);
+  const Words asked = split(topic, '.');
   std::string best;
   for (const auto& path : manual_paths(config_walk())) {
-    const Words full = segments(path);
+    const Words full = split(path, '.');
     if (full.front() != asked.front() || full.back() != asked.back() ||
-        (!best.empty() && full.size() >= segments(best).size()))
+        (!best.empty() && full.size() >= split(best, '.').size()))
       continue;
     size_t met = 0;
     for (const auto& segment : full)
@@ -67,7 +65,7 @@ std::string nearest_path(const std::string& topic) {
   if (known.empty()) return nearest_path(parent);
   Words keys;
   for (const auto& path : manual_paths(config_walk()))
-    if (path.starts_with(known + ".")) keys.push_back(segments(path).back());
+    if (path.starts_with(known + ".")) keys.push_back(split(path, '.').back());
   const std::string near = nearest(topic.substr(dot + 1), keys);
   return near.empty() ? "" : parent + "." + near;
 }
@@ -93,6 +91,7 @@ ConfigError unknown_topic(const std::string& topic) {
   for (const auto& page : pages()) names.emplace_back(page.name);
   for (const auto& path : manual_paths(config_walk()))
     if (path.find('.') == path.npos) names.push_back(path);
+  names.emplace_back(kStudy);
   const std::string path = nearest_path(topic), near = path.empty() ? nearest(topic, names) : path;
   return ConfigError(
       fmt::format("no help on '{}'{}; 'ordo help' lists commands and pages, 'ordo help --paths' the keys of a config",
@@ -104,6 +103,7 @@ int show_contents() {
   Table table({});
   for (const auto& page : pages()) table.row({fmt::format("  ordo help {}", page.name), std::string(page.summary)});
   table.row({"  ordo help PATH", "the keys of a config below a path: train, model.attention, model.position.rope, …"});
+  table.row({"  ordo help study", "the keys of a study file; study.claims: those of a part of it"});
   print("\nPages:\n" + table.text());
   return kDone;
 }
@@ -120,11 +120,16 @@ int help(const Words& words) {
   if (!options.parse(words)) return kDone;
 
   if (paths) {
-    for (const auto& path : manual_paths(config_walk()))
-      if (!path.empty()) print(path + "\n");
+    for (const auto& walk : {config_walk(), study_walk()})
+      for (const auto& path : manual_paths(walk))
+        if (!path.empty()) print(path + "\n");
     return kDone;
   }
   if (topic.empty()) return show_contents();
+  if (about_study(topic)) {
+    print(manual(study_walk(), topic));
+    return kDone;
+  }
   for (const auto& page : pages())
     if (page.name == topic) {
       print(page.text);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // ordo list KINDS: the catalogues, and which position encodings work under which kernels.
-#include <ATen/ops/zeros.h>
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,8 +8,7 @@
 #include <span>
 
 #include "options.h"
-#include "ordo/attention/cache.h"
-#include "ordo/attention/kernel.h"
+#include "ordo/attention/attention.h"
 #include "ordo/core/text.h"
 #include "ordo/data/text_source.h"
 #include "ordo/data/tokenizer.h"
@@ -69,34 +67,39 @@ std::shared_ptr<PositionEncoding> example_of(std::string_view kind, bool causal)
   return positions().build(formula, example(causal));
 }
 
-// The attention call that a layer would make in training: kernels look at shapes, types and forms only. Without an
-// encoding: one that has no position.
-AttentionCall training_call(PositionEncoding* position, bool causal) {
-  constexpr int64_t kLength = 16;
+// The attention call of the small model's one layer.
+AttentionCall example_call(PositionEncoding* position, bool causal) {
   const PositionFacts facts = example(causal);
-  const auto grows = at::TensorOptions().requires_grad(true);
-  const Tensor heads = at::zeros({1, facts.heads, kLength, facts.head_dim}, grows);
-  AttentionCall call{.q = heads, .k = heads, .v = heads, .mask = {.causal = causal}, .scale = 0.35};
-  if (position == nullptr) return call;
-  const Positions at = consecutive(0, kLength, at::kCPU);
-  const Tensor x = at::zeros({1, kLength, facts.dim}, grows);
-  const AttentionPass pass{
-      .q = at, .k = at, .scale = call.scale, .x = x, .kept = position->keep(x, at, 0), .mask = call.mask};
-  call.bias = position->scores(pass);
-  call.value_term = position->values(pass);
-  return call;
+  AttentionLayer layer{.config = {.heads = facts.heads, .kv_heads = facts.kv_heads, .head_dim = facts.head_dim},
+                       .dim = facts.dim};
+  layer.config.scale = 0.35;
+  return training_call(layer, position, causal, /*length=*/16, {});
+}
+
+// A refusal in full, and without what is said of the one encoding: for a table that names it beside.
+struct Refusal {
+  std::string text, brief;
+};
+
+// What an encoding says of itself starts with its name.
+Refusal of_encoding(std::string_view encoding, const ConfigError& error) {
+  const std::string text = error.what(), own = fmt::format("{}: ", encoding);
+  return {text, text.starts_with(own) ? text.substr(own.size()) : text};
 }
 
 // Why a kernel does not serve an encoding in training, in its own words or the encoding's. What it would say without
 // any encoding too (a type or a device that it does not take) is not the pair's affair.
-std::optional<std::string> refuses_pair(const AttentionKernel& kernel, std::string_view kind,
-                                        PositionEncoding& position, std::string_view encoding, bool causal) {
-  if (auto never = never_works(kernel.traits(), kind, position.traits(), encoding)) return never;
+std::optional<Refusal> refuses_pair(const AttentionKernel& kernel, std::string_view kind, PositionEncoding& position,
+                                    std::string_view encoding, bool causal) {
+  if (const auto never = never_works(kernel.traits(), kind, position.traits(), encoding))
+    return Refusal{*never, fmt::format("it does not let an encoding act on {}",
+                                       missing_places(kernel.traits(), position.traits()).text())};
   try {
-    const auto refused = kernel.refuses(training_call(&position, causal));
-    return refused == kernel.refuses(training_call(nullptr, causal)) ? std::nullopt : refused;
+    const auto refused = kernel.refuses(example_call(&position, causal));
+    if (!refused || refused == kernel.refuses(example_call(nullptr, causal))) return std::nullopt;
+    return Refusal{*refused, *refused};
   } catch (const ConfigError& error) {
-    return error.what();
+    return of_encoding(encoding, error);
   }
 }
 
@@ -104,8 +107,12 @@ constexpr std::string_view kSides[] = {"causal", "two-sided"};
 
 struct Verdict {
   std::string position, kernel;
-  std::string_view side;  // of kSides
-  std::string refusal;    // empty: the pair works
+  std::string_view side;          // of kSides
+  std::optional<Refusal> refusal;  // nothing: the pair works
+  bool works() const { return !refusal; }
+  bool same_refusal(const Verdict& other) const {
+    return works() == other.works() && (works() || refusal->text == other.refusal->text);
+  }
 };
 
 // Every encoding under every kernel in a causal stack and in a two-sided one; an encoding that cannot be built for a
@@ -117,19 +124,18 @@ std::vector<Verdict> verdicts() {
     for (const std::string_view side : kSides) {
       const bool causal = side == kSides[0];
       std::shared_ptr<PositionEncoding> built;
-      std::string unfit;
+      std::optional<Refusal> unfit;
       try {
         built = example_of(encoding, causal);
         initialise(*built, /*seed=*/1, {}, /*layers=*/1);  // some forms depend on the numbers
       } catch (const ConfigError& error) {
-        unfit = error.what();
+        unfit = of_encoding(encoding, error);
       }
       for (const auto& entry : kernels().entries()) {
         const std::string kind(entry.info.kind);
-        const auto refusal = built
-                                 ? refuses_pair(*kernels().build(kind, kExampleKernel), kind, *built, encoding, causal)
-                                 : std::optional<std::string>(unfit);
-        all.push_back({encoding, kind, side, refusal.value_or("")});
+        all.push_back(
+            {encoding, kind, side,
+             built ? refuses_pair(*kernels().build(kind, kExampleKernel), kind, *built, encoding, causal) : unfit});
       }
     }
   }
@@ -169,37 +175,26 @@ class Refusals {
   std::vector<One> all_;
 };
 
-// The reason without what is said of the one encoding: "xpos: …" for all kernels is about the encoding, and the
-// sentence on places ends with the encoding's name and places.
-std::string short_reason(const Verdict& verdict) {
-  std::string reason = verdict.refusal;
-  const std::string own = verdict.position + ": ";
-  if (reason.starts_with(own)) reason.erase(0, own.size());
-  const std::string kernel = fmt::format("attention kernel {} ", verdict.kernel);
-  if (reason.starts_with(kernel)) reason = "it " + reason.substr(kernel.size());
-  return reason.substr(0, reason.find(", so it cannot serve "));
-}
-
 using Pairs = std::span<const Verdict>;  // of one encoding in one kind of stack: a verdict of each kernel
 
 bool same_kernels(Pairs a, Pairs b) {
   return std::equal(a.begin(), a.end(), b.begin(),
-                    [](const Verdict& x, const Verdict& y) { return x.refusal.empty() == y.refusal.empty(); });
+                    [](const Verdict& x, const Verdict& y) { return x.works() == y.works(); });
 }
 
 // Whether the encoding itself refuses the stack, whatever the kernel.
 bool all_refuse_alike(Pairs pairs) {
   return std::all_of(pairs.begin(), pairs.end(),
-                     [&](const Verdict& v) { return !v.refusal.empty() && v.refusal == pairs[0].refusal; });
+                     [&](const Verdict& v) { return !v.works() && v.same_refusal(pairs[0]); });
 }
 
 void add_refusals(Pairs pairs, Pairs other_side, Refusals& refusals) {
   const bool alike = all_refuse_alike(pairs);
   for (size_t n = 0; n < (alike ? 1 : pairs.size()); ++n) {
     const Verdict& pair = pairs[n];
-    const bool both = pair.refusal == other_side[n].refusal;
-    if (pair.refusal.empty() || (both && pair.side != kSides[0])) continue;  // said with the causal stack
-    refusals.add(alike ? "all" : pair.kernel, short_reason(pair),
+    const bool both = pair.same_refusal(other_side[n]);
+    if (pair.works() || (both && pair.side != kSides[0])) continue;  // said with the causal stack
+    refusals.add(alike ? "all" : pair.kernel, pair.refusal->brief,
                  both ? pair.position : fmt::format("{} ({})", pair.position, pair.side));
   }
 }
@@ -212,7 +207,7 @@ void print_pairs() {
   Refusals refusals;
   const auto row = [&](Pairs pairs, std::string_view stack) {
     Words cells{pairs[0].position, places_of(pairs[0].position), std::string(stack)};
-    for (const Verdict& pair : pairs) cells.emplace_back(pair.refusal.empty() ? "yes" : "no");
+    for (const Verdict& pair : pairs) cells.emplace_back(pair.works() ? "yes" : "no");
     table.row(cells);
   };
   const auto all = verdicts();
@@ -242,8 +237,8 @@ Json as_json(const CatalogueName& catalogue, bool pairs) {
       document["pairs"].push_back({{"position", verdict.position},
                                    {"kernel", verdict.kernel},
                                    {"stack", verdict.side},
-                                   {"works", verdict.refusal.empty()},
-                                   {"why", verdict.refusal}});
+                                   {"works", verdict.works()},
+                                   {"why", verdict.works() ? "" : verdict.refusal->text}});
   }
   return document;
 }

@@ -78,6 +78,7 @@ Json operator_profile(const std::function<void()>& work) {
     work();
     whole = std::chrono::duration<double>(ProfileClock::now() - start).count();
   }
+  current = nullptr;
 
   std::vector<std::pair<std::string, Spent>> rows(profile.by_name.begin(), profile.by_name.end());
   std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });

@@ -105,7 +105,7 @@ PositionSubject of_config(const std::string& file, const PositionsOptions& o) {
   const RunConfig config = load_subject(file, o.overrides).config;
   const StackOf stack = stack_of_subject(config, file);
   StackConfig own = stack.config;
-  if (own.max_length == 0) own.max_length = config.train.length;
+  if (own.max_length == 0) own.max_length = row_length(config);
   PositionSubject subject = assembled(own.position, position_facts(own, stack.causal, config.train.trained_length));
   subject.origin = "config " + file;
   prepare(subject, config.seed());
@@ -151,7 +151,7 @@ Seen look(const std::string& given, const std::string& name, const PositionsOpti
     seen.file = name + "." + seen.view.kinds;
     std::replace(seen.file.begin(), seen.file.end(), '/', '_');
   }
-  if (path || o.overrides.empty() || !seen.view.at_length.defined()) return seen;
+  if (path || o.overrides.empty() || !seen.view.frequencies.defined()) return seen;
   try {
     seen.plain = look_at(built(Choice<PositionEncoding>(given), o), options);
   } catch (const ConfigError&) {  // its defaults alone do not make an encoding: nothing to draw beside

@@ -23,7 +23,7 @@ AutoKernel::Verdict choice_for(const KernelCase& c, bool want_weights = false) {
 bool fits_stack(const KernelCase& c) {
   try {
     KernelInputs{c};
-    return c.encoding != "key_gate" || c.mask.causal;
+    return true;
   } catch (const ordo::ConfigError&) {
     return false;
   }

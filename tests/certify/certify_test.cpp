@@ -6,8 +6,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 
+#include "ordo/checkpoint/weights.h"
+#include "ordo/config/config.h"
 #include "ordo/core/text.h"
 #include "ordo/models/decoder.h"
 #include "ordo/models/encoder.h"
@@ -91,14 +92,6 @@ TEST_CASE("certify: a learned table ends, which is not applicable with its own w
   CHECK(property(certificate, "shift_invariance").verdict == Verdict::not_applicable);
 }
 
-TEST_CASE("certify: every property stands in a certificate, once and in order", "[unit]") {
-  const Certificate certificate = certificate_of(choice_of<Decoder>(small_stack("alibi")));
-  std::vector<std::string_view> names;
-  for (const Property& p : certificate.properties) names.push_back(p.name);
-  CHECK(names == certified_properties());
-  CHECK(std::set<std::string_view>(names.begin(), names.end()).size() == 16);
-}
-
 TEST_CASE("certify: a window, softcap, qk_norm and post-norm hold as well", "[unit]") {
   StackConfig c = small_stack("rope");
   c.attention.window = {12, 0};
@@ -114,7 +107,7 @@ TEST_CASE("certify: a window, softcap, qk_norm and post-norm hold as well", "[un
   CHECK_THAT(property(both, "permutation_equivariance").why, Catch::Matchers::Contains("window"));
 }
 
-TEST_CASE("certify: encodings that act in some layers only are certified in all of their pattern", "[unit]") {
+TEST_CASE("certify: windows and encodings of some layers only are certified in all of their pattern", "[unit]") {
   StackConfig c = small_stack("rope");
   c.layers = 4;
   c.attention.window = {0, 0, 0, 16};
@@ -122,6 +115,9 @@ TEST_CASE("certify: encodings that act in some layers only are certified in all 
   CHECK(subject.build({.tiny = true})->layers() == 4);
   c.attention.window = {};
   CHECK(subject_of(choice_of<Decoder>(c)).build({.tiny = true})->layers() == 2);
+  load_config_text("position: {kind: rope, layers: [1, 0, 0, 0]}\n", [&](Fields& f) { f("position", c.position, ""); },
+                   {});
+  CHECK(subject_of(choice_of<Decoder>(c)).build({.tiny = true})->layers() == 4);
 }
 
 TEST_CASE("certify: a large model is scaled down, heads as they are, and says so", "[unit]") {
@@ -145,7 +141,7 @@ TEST_CASE("certify: a large model is scaled down, heads as they are, and says so
 TEST_CASE("certify: trained weights are used at full size, also without the encoding", "[unit]") {
   const auto choice = choice_of<Decoder>(small_stack("learned"));
   const auto trained = models().build(choice, {.vocab_size = 19, .max_length = 48, .seed = 99});
-  const ConfigSubject subject = subject_of(choice, 19, named_tensors(*trained));
+  const ConfigSubject subject = subject_of(choice, 19, weights_of(*trained));
   CHECK(has_line(subject.scaled(), "trained weights"));
   const auto model = subject.build({}), bare = subject.build({.bare = true});
   for (const auto& p : trained->named_parameters()) {
@@ -158,7 +154,7 @@ TEST_CASE("certify: trained weights are used at full size, also without the enco
 TEST_CASE("certify: weights of another shape are refused by name", "[unit]") {
   const auto choice = choice_of<Decoder>(small_stack("learned"));
   const auto trained = models().build(choice, {.vocab_size = 19, .max_length = 48});
-  NamedTensors weights = named_tensors(*trained);
+  NamedTensors weights = weights_of(*trained);
   for (auto& [name, tensor] : weights)
     if (name.find("position") != std::string::npos) tensor = tensor.slice(0, 0, 10);
   CHECK_THROWS_WITH(subject_of(choice, 19, weights).build({}), Catch::Matchers::Contains("position"));

@@ -48,6 +48,23 @@ TEST_CASE("certify: a part whose turns change with the length is looked at below
   }
 }
 
+TEST_CASE(
+    "certify: turns that change with the length are looked at below the position where they do, wherever tokens are "
+    "moved",
+    "[unit]") {
+  // Token 6 stands at 4 * 6 = 24, past the 24 positions after which turns change.
+  const Certificate certificate = certificate_of_list(
+      "[{kind: randomized}, {kind: rope, scaling: {kind: dynamic, factor: 4, original_max_position_embeddings: 24}}]",
+      96);
+  INFO(certificate.text());
+  CHECK(certificate.holds());
+  CHECK_THAT(property_of(certificate, "cache_equals_full").why, Catch::Matchers::Contains("6 tokens"));
+  CHECK(property_of(certificate, "packing_equals_separate").verdict == Verdict::pass);
+  CHECK(certificate_of_list(
+            "[{kind: randomized, evaluation: drawn}, {kind: rope, scaling: {kind: dynamic, factor: 4}}]", 48)
+            .holds());
+}
+
 TEST_CASE("certify: angles are read part by part, and mixtures of sines are not read at all", "[unit]") {
   for (const std::string list :
        {"[{kind: sinusoidal, position_dim: 4}, rope]", "[rope, {kind: sinusoidal, position_dim: 4}]",

@@ -2,8 +2,11 @@
 // ordo certify as a user runs it: of configs, of runs, and the worked example.
 #include "support/catch.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "ordo/certify/certify.h"
 #include "ordo/core/files.h"
 #include "ordo/core/json.h"
 #include "support/program.h"
@@ -121,6 +124,38 @@ TEST_CASE("certify --explain of a run says that it is not about the run's weight
   CHECK_THAT(run_ordo({"certify", file.string(), "--explain"}, one_thread()).out,
              !Catch::Matchers::Contains("the run's weights"));
   CHECK(run_ordo({"certify", file.string(), "--layer", "1"}, one_thread()).code == 2);
+}
+
+TEST_CASE("certify --explain of a run knows the length that its weights were trained at", "[cli]") {
+  const Scratch scratch;
+  const fs::path file = scratch.write("small.yaml", std::string(kSmall)), run = scratch / "run";
+  REQUIRE(run_ordo({"train", file.string(), "--run", run.string(), "train.steps=1"}, one_thread()).code == 0);
+  const Arguments words{"certify",
+                        run.string(),
+                        "--explain",
+                        "model.position.kind=rope",
+                        "model.position.scaling.kind=yarn",
+                        "model.position.scaling.factor=4"};
+  const Outcome outcome = run_ordo(words, one_thread());
+  INFO(outcome.err);
+  CHECK(outcome.code == 0);
+  CHECK_THAT(outcome.out, Catch::Matchers::Contains("With rope, scaling yarn (factor 4)"));
+}
+
+TEST_CASE("certify: what the manual says is proved is what a certificate holds, in its order", "[cli]") {
+  const Scratch scratch;
+  const fs::path file = scratch.write("small.yaml", std::string(kSmall));
+  std::vector<std::string> told, proved;
+  std::istringstream page(run_ordo({"help", "certificate"}).out);
+  for (std::string line; std::getline(page, line);)
+    if (line.starts_with("  ") && line.size() > 2 && line[2] != ' ')
+      told.push_back(line.substr(2, line.find(' ', 2) - 2));
+  const Outcome outcome = run_ordo({"certify", file.string(), "--json"}, one_thread());
+  for (const Json& property : parse_json(outcome.out, "certify --json")["properties"])
+    proved.push_back(property["name"].get<std::string>());
+  CHECK(told == proved);
+  const auto names = certified_properties();
+  CHECK(std::equal(told.begin(), told.end(), names.begin(), names.end()));
 }
 
 TEST_CASE("certify: a config that cannot be read or assembled exits with 2", "[cli]") {

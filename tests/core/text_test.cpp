@@ -39,6 +39,14 @@ TEST_CASE("text: a number is the shortest text that reads back to it", "[unit]")
     CHECK(std::stod(number_text(value)) == value);
 }
 
+TEST_CASE("text: decimals are four, and a zero has no sign", "[unit]") {
+  CHECK(decimal_text(0.25) == "0.2500");
+  CHECK(decimal_text(-1.23456) == "-1.2346");
+  CHECK(decimal_text(-4e-5) == "0.0000");
+  CHECK(decimal_text(-6e-5) == "-0.0001");
+  CHECK(decimal_text(std::nan("")) == "-");
+}
+
 TEST_CASE("text: counts and bytes get a unit and at most one decimal", "[unit]") {
   CHECK(count_text(0) == "0");
   CHECK(count_text(999) == "999");

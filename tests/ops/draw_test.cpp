@@ -189,6 +189,13 @@ TEST_CASE("draw_normal: has the mean and deviation it was asked for", "[unit]") 
   CHECK(std::abs(t.std().item<double>() - 0.5) < kFarOff * 0.5 / 724);
 }
 
+TEST_CASE("standard_normal: a new tensor of what draw_normal draws", "[unit]") {
+  const Tensor filled = at::empty({8, 5});
+  draw_normal(filled, 1.0, 42);
+  CHECK(same_bytes(standard_normal({8, 5}, 42), filled));
+  CHECK(same_bytes(standard_normal({8, 5}, 42, at::kDouble), filled.to(at::kDouble)));
+}
+
 TEST_CASE("draw_normal: a parameter may be filled although it wants gradients", "[unit]") {
   const Tensor parameter = at::zeros({8}).requires_grad_(true);
   draw_normal(parameter, 1.0, 1);

@@ -16,19 +16,22 @@ Choice<PositionEncoding> choice(std::string_view kind, const Source& source = {}
 }  // namespace
 
 TEST_CASE("positions: every kind can be built with its defaults, or says what to use instead", "[unit]") {
+  std::vector<std::string> two_sided_alone;
   for (const KindInfo& kind : positions().kinds()) {
     INFO(kind.kind);
     PositionFacts facts = small_facts();
     std::shared_ptr<PositionEncoding> made;
     try {
       made = make_position({choice(kind.kind)}, facts);
-    } catch (const ConfigError& refusal) {  // one for two-sided stacks alone
+    } catch (const ConfigError& refusal) {
+      two_sided_alone.emplace_back(kind.kind);
       CHECK_THAT(refusal.what(), Catch::StartsWith(std::string(kind.kind) + ": ") && Catch::Contains("use "));
       facts.causal = false;
       made = make_position({choice(kind.kind)}, facts);
     }
     CHECK(made != nullptr);
   }
+  CHECK(two_sided_alone == std::vector<std::string>{"time_age"});
 }
 
 TEST_CASE("positions: no encoding is one that acts nowhere", "[unit]") {

@@ -13,6 +13,7 @@
 #include "ordo/positions/moves.h"
 #include "ordo/positions/randomized.h"
 #include "ordo/positions/rope.h"
+#include "ordo/positions/rope_2d.h"
 #include "ordo/positions/shape.h"
 #include "support/positions.h"
 #include "support/tolerance.h"
@@ -24,7 +25,7 @@ struct KeyedMove final : PositionMove {
   explicit KeyedMove(std::string_view kind) : PositionMove(kind) {}
   PositionTraits traits() const override { return {.places = {.positions = true}}; }
   int64_t reach(int64_t length) const override { return length; }
-  uint64_t drawn(const Draw& draw) const { return key(draw); }
+  uint64_t drawn(const Draw& draw) const { return draw_key(draw); }
 };
 uint64_t key_drawn(std::string_view kind, const std::string& path, const Draw& draw) {
   KeyedMove move(kind);
@@ -49,6 +50,25 @@ TEST_CASE("moved positions: kinds, stacks, steps and micro-batches draw numbers 
                                 key_drawn("shape", "decoder.position", {.seed = 5, .step = 2, .micro = 0})};
   CHECK(keys.size() == 6);
   CHECK(key_drawn("shape", "decoder.position", draw) == key_drawn("shape", "decoder.position", draw));
+}
+
+TEST_CASE("moved positions: what is initialised again draws as before", "[unit]") {
+  const Draw draw{.seed = 5, .step = 2};
+  KeyedMove move("shape");
+  const Initialiser init(1, {}, 1);
+  move.reset(init, "encoder.position");
+  move.reset(init, "decoder.position");
+  CHECK(move.drawn(draw) == key_drawn("shape", "decoder.position", draw));
+}
+
+TEST_CASE("moved positions: grids of two stacks are shifted by numbers of their own", "[unit]") {
+  const auto placed = [](const std::string& path) {
+    Rope2d grid({.shift = 1.0}, small_facts());
+    grid.reset(Initialiser(1, {}, 1), path);
+    return grid.place(consecutive(0, 5, at::kCPU), 1, {.seed = 1, .step = 4}).coords;
+  };
+  CHECK(same_bytes(placed("encoder.position"), placed("encoder.position")));
+  CHECK_FALSE(placed("encoder.position").equal(placed("decoder.position")));
 }
 
 TEST_CASE("moved positions: a table beside them must have a row for each that may come", "[unit]") {

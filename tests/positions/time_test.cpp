@@ -24,6 +24,12 @@ TEST_CASE("time: documents and padding are told apart by where the index starts 
   CHECK(same_bytes(document_starts(consecutive(3, 2, at::kCPU)), at::tensor({0, 0}, at::kLong).unsqueeze(0)));
 }
 
+TEST_CASE("time: documents whose positions were moved start where positions grow no more", "[unit]") {
+  const Positions moved{.index = at::tensor({4, 4, 4, 9, 11, 6, 13, 6}, at::kLong).unsqueeze(0)};
+  CHECK(same_bytes(document_starts(moved), document_starts(padded_times())));
+  CHECK(same_bytes(document_ends(moved).contiguous(), document_ends(padded_times()).contiguous()));
+}
+
 TEST_CASE("time: a clock counts from each document's first stamp, exactly", "[unit]") {
   Positions at = padded_times();
   at.coords = at::tensor({7.0, 7.0, 1.7e9, 1.7e9 + 0.25, 1.7e9 + 60.0, 30.0, 90.0, 0.0}, at::kDouble).view({1, 8, 1});

@@ -59,8 +59,8 @@ struct Walked {
   bool gradients = false, causal_only = false;
   std::vector<std::string> encodings = {};  // empty: those of the scope and of the tests
 };
-// Calls check(subject) for every case that its kernel takes; each must be taken by three kernels at least where all are
-// tried. `check` makes all its calls outside of assertions: an assertion would take a kernel's refusal for a failure.
+// Calls check(subject) for every case that its kernel takes; auto, eager and tiled must take all that they are tried
+// with. `check` makes all its calls outside of assertions: an assertion would take a kernel's refusal for a failure.
 void for_every_case(Scope scope, const std::function<void(Subject&)>& check, const Walked& how = {});
 
 // One row of ids that repeat with no short period.

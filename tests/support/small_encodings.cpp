@@ -117,6 +117,7 @@ void ContentTable::reset(const Initialiser& init, const std::string& path) {
 }
 
 KeyGate::KeyGate(const Config&, const PositionFacts& facts) {
+  require<ConfigError>(facts.causal, "key_gate: gates stand between a query and the keys before it; use it causally");
   weight_ = register_parameter("weight", at::zeros({facts.layers, facts.heads, facts.dim}));
   bias_ = register_parameter("bias", at::zeros({facts.layers, facts.heads}));
 }

@@ -2,7 +2,6 @@
 #include "support/catch.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/arange.h>
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -148,7 +147,7 @@ TEST_CASE("positions: the frequencies of scalings are those of the reference", "
       const PositionView view =
           look_at(subject_of("rope", settings, facts_for(2, c.param<int64_t>("head_dim", 0), true)),
                   {.length = 512, .matrix = 8});
-      CHECK(close(view.at_length.to(at::kFloat), c.tensor(tensor), c.tolerance(tensor)));
+      CHECK(close(view.frequencies.to(at::kFloat), c.tensor(tensor), c.tolerance(tensor)));
       CHECK(close(view.angles[3].to(at::kFloat), 3 * c.tensor(tensor), c.tolerance(tensor)));
       ++checked;
     }
@@ -246,7 +245,7 @@ TEST_CASE("positions: titles name the settings that are not defaults, of nested 
   const std::vector<std::string> yarn{"scaling.kind=yarn", "scaling.factor=4",
                                       "scaling.original_max_position_embeddings=64"};
   const PositionView view = seen("rope", yarn, facts_for(2, 8, true), 16);
-  const std::string title = "rope, scaling yarn (factor 4, original 64)";
+  const std::string title = "rope, scaling yarn (factor 4, original_max_position_embeddings 64)";
   CHECK(view.title == title);
   CHECK(position_text(view).starts_with(title + ": "));
   CHECK(position_json(view).at("title") == title);
@@ -266,7 +265,7 @@ TEST_CASE("positions: of parts that act in some layers, the layer that is shown 
   const PositionView second = look_at(subject, {.length = 16, .matrix = 16, .layer = 3});
   CHECK(second.title == "alibi");
   CHECK(second.layer_note == "layer 3 of 4: alibi (rope acts in other layers; --layer)");
-  CHECK_FALSE(second.at_length.defined());
+  CHECK_FALSE(second.frequencies.defined());
   CHECK(second.bias.defined());
   for (const PositionView* view : {&first, &second}) {
     CHECK(position_text(*view).find(view->layer_note) != std::string::npos);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ordo/attention/attention.h"
 
+#include <ATen/ops/zeros.h>
+#include <fmt/core.h>
+
 #include <cmath>
 
 #include "ordo/ops/autocast.h"
@@ -118,12 +121,42 @@ Attended MultiHeadAttention::forward(const Tensor& x, const Call& call) {
     work.bias = position_->scores(pass);
     work.value_term = position_->values(pass);
   }
-  const auto refused = kernel_->refuses(work);
-  require<KernelRefusal>(!refused, "attention kernel {} cannot serve layer {}: {}; use model.attention.kernel=auto",
-                         c.kernel.kind, layer_.layer, refused.value_or(""));
+  if (const auto refused = refusal(work)) throw KernelRefusal(*refused);
   Attended result = kernel_->run(work);
   result.out = o_->forward(result.out.transpose(1, 2).reshape({B, L, c.heads * c.head_dim}));
   return result;
+}
+
+std::optional<std::string> MultiHeadAttention::refusal(const AttentionCall& call) const {
+  const auto refused = kernel_->refuses(call);
+  if (!refused) return std::nullopt;
+  return fmt::format("attention kernel {} cannot serve layer {}: {}; use model.attention.kernel=auto",
+                     layer_.config.kernel.kind, layer_.layer, *refused);
+}
+
+AttentionCall training_call(const AttentionLayer& layer, PositionEncoding* position, bool causal, int64_t length,
+                            const at::TensorOptions& options) {
+  const AttentionConfig& c = layer.config;
+  const auto zeros = [&](at::IntArrayRef sizes) { return at::zeros(sizes, options).requires_grad_(true); };
+  AttentionCall call{.q = zeros({1, c.heads, length, c.head_dim}),
+                     .k = zeros({1, c.kv_heads, length, c.head_dim}),
+                     .v = zeros({1, c.kv_heads, length, c.head_dim}),
+                     .mask = {.causal = causal, .window = layer.window},
+                     .scale = c.scale,
+                     .dropout = c.dropout,
+                     .softcap = c.softcap};
+  if (position == nullptr || !position->acts_in(layer.layer)) return call;
+  const Positions at = consecutive(0, length, call.q.device());
+  AttentionPass pass{.layer = layer.layer,
+                     .q = at,
+                     .k = at,
+                     .scale = c.scale,
+                     .x = zeros({1, length, layer.dim}),
+                     .mask = call.mask};
+  pass.kept = position->keep(pass.x, at, layer.layer);
+  call.bias = position->scores(pass);
+  call.value_term = position->values(pass);
+  return call;
 }
 
 }  // namespace ordo

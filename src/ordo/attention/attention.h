@@ -48,6 +48,8 @@ class MultiHeadAttention : public torch::nn::Module {
   };
   // x [B, L, D] (normed) -> out [B, L, D]; weights when wanted.
   Attended forward(const Tensor& x, const Call& call);
+  // Why the configured kernel cannot serve a call of this layer, as a whole sentence; nothing when it can.
+  std::optional<std::string> refusal(const AttentionCall& call) const;
   const AttentionLayer& settings() const { return layer_; }
   AttentionKernel& kernel() const { return *kernel_; }
 
@@ -64,5 +66,10 @@ class MultiHeadAttention : public torch::nn::Module {
   std::shared_ptr<Norm> q_norm_, k_norm_;    // children "q_norm", "k_norm"; null unless qk_norm
   std::shared_ptr<Dropout> dropout_;         // child "dropout"
 };
+
+// The call that a layer makes in training on one row of `length` tokens, on zeros of these options: kernels look at
+// shapes, types and forms only. `position`: null for none; asked only where it acts in this layer.
+AttentionCall training_call(const AttentionLayer& layer, PositionEncoding* position, bool causal, int64_t length,
+                            const at::TensorOptions& options);
 
 }  // namespace ordo

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <mutex>
+#include <set>
+
 #include "ordo/attention/kernel.h"
 #include "ordo/core/log.h"
 #include "ordo/ops/type_name.h"
@@ -27,14 +30,31 @@ std::string describe(const AttentionCall& call) {
   if (call.dropout > 0.0) text += ", dropout";
   return text;
 }
-}  // namespace
 
-void AutoKernel::tell_once(const AttentionCall& call, const Verdict& verdict) {
+// What a line tells of a call, in bits.
+uint32_t signature(const AttentionCall& call, std::string_view kernel) {
+  const Mask& m = call.mask;
+  uint32_t bits = static_cast<uint32_t>(call.q.scalar_type());
+  for (const bool is : {call.q.is_cuda(), call.q.size(2) == 1, m.causal, m.window.has_value(), m.positional(),
+                        call.bias != nullptr, call.value_term != nullptr, call.dropout > 0.0})
+    bits = bits << 1U | (is ? 1U : 0U);
+  for (const std::string_view kind : {"flash", "sdpa", "tiled", "eager"}) bits = bits << 1U | (kernel == kind ? 1U : 0U);
+  return bits;
+}
+
+// Once in a process, whichever layer asks first.
+void tell_once(const AttentionCall& call, const AutoKernel::Verdict& verdict) {
+  static std::mutex telling;  // a replay asks from another thread
+  static std::set<uint32_t> told;
+  {
+    const std::lock_guard lock(telling);
+    if (!told.insert(signature(call, verdict.kind)).second) return;
+  }
   std::string line = fmt::format("attention ({}): {}", describe(call), verdict.kind);
   for (const auto& [kind, why] : verdict.refused) line += fmt::format("; not {}: {}", kind, why);
-  const std::lock_guard lock(telling_);
-  if (told_.insert(line).second) log::debug("{}", line);
+  log::debug("{}", line);
 }
+}  // namespace
 
 AutoKernel::AutoKernel(const Config&, const KernelFacts& facts) {
   for (const std::string_view kind : {"flash", "sdpa", "tiled", "eager"}) {
@@ -46,8 +66,7 @@ void fields(Fields&, AutoKernel::Config&) {}
 
 KernelTraits AutoKernel::traits() const {
   return {.places = {.input = true, .query_key = true, .scores = true, .values = true},
-          .weights = true,
-          .note = "chooses for each call"};
+          .weights = true};
 }
 
 std::optional<std::string> AutoKernel::refuses(const AttentionCall&) const { return std::nullopt; }

@@ -39,15 +39,20 @@ const Kinds& kinds_of<KVCache>() {
   return caches().kinds();
 }
 
-std::optional<std::string> never_works(const KernelTraits& kernel, std::string_view kernel_kind,
-                                       const PositionTraits& position, std::string_view position_kind) {
+Places missing_places(const KernelTraits& kernel, const PositionTraits& position) {
   const Places& has = kernel.places;
   const Places& wants = position.places;
-  const Places missing{.input = wants.input && !has.input,
-                       .query_key = wants.query_key && !has.query_key,
-                       .scores = wants.scores && !has.scores,
-                       .values = wants.values && !has.values};
-  if (!missing.input && !missing.query_key && !missing.scores && !missing.values) return std::nullopt;
+  return {.input = wants.input && !has.input,
+          .query_key = wants.query_key && !has.query_key,
+          .scores = wants.scores && !has.scores,
+          .values = wants.values && !has.values};
+}
+
+std::optional<std::string> never_works(const KernelTraits& kernel, std::string_view kernel_kind,
+                                       const PositionTraits& position, std::string_view position_kind) {
+  const Places missing = missing_places(kernel, position);
+  if (!missing.anywhere()) return std::nullopt;
+  const Places &has = kernel.places, &wants = position.places;
   return fmt::format(
       "attention kernel {} does not let an encoding act on {}, so it cannot serve {} (acts on: {}); use auto, or {}",
       kernel_kind, missing.text(), position_kind, wants.text(),

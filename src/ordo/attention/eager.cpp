@@ -29,8 +29,7 @@ void fields(Fields&, EagerKernel::Config&) {}
 
 KernelTraits EagerKernel::traits() const {
   return {.places = {.input = true, .query_key = true, .scores = true, .values = true},
-          .weights = true,
-          .note = "holds whole score matrices: memory grows with the square of the length"};
+          .weights = true};
 }
 
 std::optional<std::string> EagerKernel::refuses(const AttentionCall&) const { return std::nullopt; }

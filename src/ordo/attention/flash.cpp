@@ -116,8 +116,7 @@ FlashKernel::FlashKernel(const Config&, const KernelFacts&) {}
 void fields(Fields&, FlashKernel::Config&) {}
 
 KernelTraits FlashKernel::traits() const {
-  return {.places = {.input = true, .query_key = true, .scores = false, .values = false},
-          .note = "CUDA, bf16 and fp16, without dropout"};
+  return {.places = {.input = true, .query_key = true, .scores = false, .values = false}};
 }
 
 std::optional<std::string> FlashKernel::refuses(const AttentionCall& call) const {

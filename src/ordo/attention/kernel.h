@@ -2,9 +2,7 @@
 // What turns q, k, v, a mask and a bias into outputs. A kernel states its conditions and refuses in plain words.
 #pragma once
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -40,9 +38,8 @@ struct Attended {
 };
 
 struct KernelTraits {
-  Places places = {};     // where an encoding may act under it
-  bool weights = false;   // can give them
-  std::string note = {};  // how it works, in words, for the compatibility table
+  Places places = {};    // where an encoding may act under it
+  bool weights = false;  // can give them
 };
 struct KernelFacts {
   int64_t dim = 0, heads = 0, kv_heads = 0, head_dim = 0;
@@ -62,12 +59,14 @@ const KernelCatalog& kernels();  // attention/catalog.cpp: auto, eager, sdpa, ti
 template <>
 const Kinds& kinds_of<AttentionKernel>();
 
+// Where an encoding acts and the kernel does not let it.
+Places missing_places(const KernelTraits& kernel, const PositionTraits& position);
 // A pair that can never work is refused when the model is built: the reason in words, or nothing.
 std::optional<std::string> never_works(const KernelTraits& kernel, std::string_view kernel_kind,
                                        const PositionTraits& position, std::string_view position_kind);
 
 // Asks the kernels in order and takes the first that does not refuse; tells the choice and the refusals once per kind
-// of call.
+// of call in a process.
 class AutoKernel final : public AttentionKernel {
  public:
   struct Config {};
@@ -83,11 +82,7 @@ class AutoKernel final : public AttentionKernel {
   Verdict choose(const AttentionCall& call) const;
 
  private:
-  void tell_once(const AttentionCall& call, const Verdict& verdict);
-
   std::vector<std::pair<std::string, std::shared_ptr<AttentionKernel>>> order_;
-  std::mutex telling_;          // a replay asks from another thread
-  std::set<std::string> told_;  // lines
 };
 void fields(Fields& f, AutoKernel::Config& c);
 

@@ -102,8 +102,7 @@ SdpaKernel::SdpaKernel(const Config&, const KernelFacts&) {}
 void fields(Fields&, SdpaKernel::Config&) {}
 
 KernelTraits SdpaKernel::traits() const {
-  return {.places = {.input = true, .query_key = true, .scores = true, .values = false},
-          .note = "biases over keys or offsets alone, in fp32, as long as they want no gradient"};
+  return {.places = {.input = true, .query_key = true, .scores = true, .values = false}};
 }
 
 std::optional<std::string> SdpaKernel::refuses(const AttentionCall& call) const {

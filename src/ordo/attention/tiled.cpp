@@ -12,8 +12,7 @@ void fields(Fields& f, TiledKernel::Config& c) {
 }
 
 KernelTraits TiledKernel::traits() const {
-  return {.places = {.input = true, .query_key = true, .scores = true, .values = true},
-          .note = "recomputes scores on the way back: memory grows with the length, not its square"};
+  return {.places = {.input = true, .query_key = true, .scores = true, .values = true}};
 }
 
 std::optional<std::string> TiledKernel::refuses(const AttentionCall& call) const {

@@ -2,12 +2,10 @@
 // Attention: all kernels compute the same, its weights sum to one, and who sees nothing gets nothing.
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/ones.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "ordo/certify/checks.h"
 #include "ordo/core/text.h"
@@ -30,34 +28,6 @@ bool unless_refused(const Work& work) {
   }
 }
 
-struct Pass {
-  Tensor hidden;
-  std::vector<std::pair<std::string, Tensor>> gradients;
-};
-
-Pass with_gradients(Model& model, const Rows& rows) {
-  const InTraining training(model);
-  Pass pass{.hidden = model.forward({.ids = rows.ids, .at = rows.at, .mask = rows.mask})};
-  (pass.hidden * normal(pass.hidden.sizes(), 3, pass.hidden.options())).sum().backward();
-  for (const auto& p : model.named_parameters()) pass.gradients.emplace_back(p.key(), p.value().grad());
-  return pass;
-}
-
-// Each parameter against its own largest gradient, or a hundredth of the model's: some are zero by theory.
-double gradients_differ(const Pass& found, const Pass& expected) {
-  double largest = 0.0, worst = 0.0;
-  for (const auto& [name, g] : expected.gradients)
-    if (g.defined()) largest = std::max(largest, g.abs().max().item<double>());
-  for (size_t i = 0; i < expected.gradients.size(); ++i) {
-    const Tensor &a = found.gradients[i].second, &b = expected.gradients[i].second;
-    if (a.defined() != b.defined()) return std::numeric_limits<double>::infinity();
-    if (!a.defined() || b.numel() == 0) continue;
-    const double own = b.abs().max().item<double>(), far = (a - b).abs().max().item<double>();
-    worst = std::max(worst, far == 0.0 ? 0.0 : far / std::max(own, 1e-2 * largest));
-  }
-  return worst;
-}
-
 std::vector<std::string> kernel_kinds() {
   std::vector<std::string> kinds{""};  // the config's own, with its settings
   for (const auto& k : kernels().kinds())
@@ -73,14 +43,14 @@ struct Agreement {
 Agreement compare_kernels(Lab& lab, const Rows& rows) {
   Model& reference = lab.model({.kernel = kReference});
   const Tensor values = lab.hidden(reference, rows);
-  const Pass gradients = with_gradients(reference, rows);
+  const NamedGradients gradients = training_gradients(reference, rows);
   Agreement all;
   for (const std::string& kind : kernel_kinds()) {
     double values_here = 0.0, gradients_here = 0.0;
     const bool ran = unless_refused([&] {
       Model& model = lab.model({.kernel = kind});
       values_here = difference(lab.hidden(model, rows), values);
-      unless_refused([&] { gradients_here = gradients_differ(with_gradients(model, rows), gradients); });
+      unless_refused([&] { gradients_here = gradients_differ(training_gradients(model, rows), gradients); });
     });
     if (!kind.empty()) (ran ? all.agreeing : all.refusing).push_back(kind);
     all.values = std::max(all.values, values_here);

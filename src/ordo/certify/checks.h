@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ordo/attention/attention.h"
@@ -22,13 +23,12 @@ inline constexpr double kTold = 1e-4;
 
 // max |a - b| / max |b|; infinity when either is not finite.
 double difference(const Tensor& a, const Tensor& b);
-// N(0, 1) that depends on the key alone.
-Tensor normal(at::IntArrayRef shape, uint64_t key, const at::TensorOptions& options);
 
 // `broken`: said in place of `why` when it fails.
 Property at_most(double measured, double limit, std::string why, std::string broken = {});
 Property more_than(double measured, double limit, std::string why);
 Property not_applicable(std::string why, std::optional<double> measured = std::nullopt);
+Property failed(std::string why, std::optional<double> measured = std::nullopt);  // whatever was measured
 // A failure that the encoding's nature explains is no failure: `nature` empty leaves the property as it is.
 Property excused(Property property, const std::string& nature);
 
@@ -54,8 +54,10 @@ class Lab {
   // Tokens of a row in the checks: within the model's length, and within the length over which the encoding's
   // frequencies stay the same.
   int64_t length();
-  int64_t changes_at();  // the first length with other frequencies of any part than length 1 has; 0: none in reach
-  bool windowed();       // some layer sees a window
+  // The first length with other frequencies of any part than length 1 has; 0: none in reach. Frequencies are of the
+  // positions that a row is moved to, not of its tokens.
+  int64_t changes_at();
+  bool windowed();  // some layer sees a window
   std::vector<MultiHeadAttention*> attentions(Model& model) const;
 
   Tensor ids(int64_t rows, int64_t length, uint64_t key = 1, const Variant& variant = {}) const;
@@ -69,9 +71,12 @@ class Lab {
   std::string moves_by_row();
 
  private:
+  int64_t reached(int64_t length);  // one past the last position of a row, wherever the encoding moves it
+  bool same_frequencies(int64_t length, int64_t other);
+
   const Subject& subject_;
   at::Device device_;
-  std::map<std::string, std::shared_ptr<Model>> models_;
+  std::map<Variant, std::shared_ptr<Model>> models_;
   std::optional<int64_t> length_, changes_at_;
 };
 
@@ -97,6 +102,13 @@ class InTraining {
   at::AutoGradMode with_;
   Model& model_;
 };
+
+using NamedGradients = std::vector<std::pair<std::string, Tensor>>;
+// Of all parameters, of the outputs along a fixed direction, in training mode; undefined where none came.
+NamedGradients training_gradients(Model& model, const Rows& rows, const Draw& draw = {});
+// Each parameter's distance against its own largest gradient, or a hundredth of the model's (some are zero by theory);
+// infinity where only one of the two has one.
+double gradients_differ(const NamedGradients& found, const NamedGradients& expected);
 
 using Check = Property (*)(Lab&);
 // Order and distance.

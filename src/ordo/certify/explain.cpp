@@ -41,11 +41,11 @@ class OneHead {
     position_ = make_position(position, facts);
     parts_ = parts_of(position, position_);
     layer_ = layer.value_or(first_acting_layer(parts_, facts.layers));
-    acts_ = !acting_in(parts_, layer_).empty();
     initialise(*position_, /*seed=*/1, InitConfig{.std = 0.5}, facts.layers);
     stir_zeros(*position_);
     position_->to(at::kDouble);
     position_->eval();
+    acting_ = acting_in(parts_, layer_).empty() ? make_position({}, facts) : position_;
     const auto same = [&](int64_t heads) {
       auto linear = std::make_shared<Linear>(facts.dim, heads * facts.head_dim, Linear::Options{.bias = false});
       const at::NoGradGuard no_grad;
@@ -55,7 +55,7 @@ class OneHead {
     };
     q_ = same(facts.heads);
     k_ = same(facts.kv_heads);
-    if (acts_) position_->attach(layer_, *q_, *k_);
+    acting_->attach(layer_, *q_, *k_);
   }
   const PositionFacts& facts() const { return facts_; }
   const std::vector<PositionPart>& parts() const { return parts_; }
@@ -68,20 +68,19 @@ class OneHead {
     const Tensor x = position_->input(embedded(words), at);
     const double scale = 1.0 / std::sqrt(static_cast<double>(facts_.head_dim));
     const Tensor queries = heads_of(x, facts_.heads), keys = heads_of(x, facts_.kv_heads);
-    const Tensor q = acts_ ? position_->query(queries, at, layer_) : queries;
-    const Tensor k = repeat_groups(acts_ ? position_->key(keys, at, layer_) : keys, facts_.heads);
-    const Tensor v = repeat_groups(acts_ ? position_->value(keys, at, layer_) : keys, facts_.heads);
-    const Tensor kept = acts_ ? position_->keep(x, at, layer_) : Tensor();
-    const AttentionPass pass{layer_, at, at, scale, x, kept, mask};
+    const Tensor q = acting_->query(queries, at, layer_);
+    const Tensor k = repeat_groups(acting_->key(keys, at, layer_), facts_.heads);
+    const Tensor v = repeat_groups(acting_->value(keys, at, layer_), facts_.heads);
+    const AttentionPass pass{layer_, at, at, scale, x, acting_->keep(x, at, layer_), mask};
     const Tile all{0, kWords, 0, kWords};
     const Tensor scores = at::matmul(q, k.transpose(-1, -2));
-    const auto bias = acts_ ? position_->scores(pass) : nullptr;
+    const auto bias = acting_->scores(pass);
     const Tensor added = (bias ? bias->tile(all, q, k) : at::zeros({1}, at::kDouble)).expand_as(scores);
     const Tensor hidden = mask.tile(all, at::kCPU).logical_not();
     const Tensor weights =
         at::softmax((scores * scale + added).masked_fill(hidden, -std::numeric_limits<double>::infinity()), -1);
     Tensor outputs = at::matmul(weights, v);
-    if (const auto term = acts_ ? position_->values(pass) : nullptr) outputs = outputs + term->tile(all, weights);
+    if (const auto term = acting_->values(pass)) outputs = outputs + term->tile(all, weights);
     return {.words = words,
             .inputs = rows(x.slice(2, 0, facts_.head_dim)),
             .queries = rows(q),
@@ -122,11 +121,10 @@ class OneHead {
   }
 
   PositionFacts facts_;
-  std::shared_ptr<PositionEncoding> position_;
+  std::shared_ptr<PositionEncoding> position_, acting_;  // acting_: in the layer; none where nothing does
   std::vector<PositionPart> parts_;
   std::shared_ptr<Linear> q_, k_;
   int64_t layer_ = 0;
-  bool acts_ = true;  // anything at all, in this layer
 };
 
 double farthest(const std::vector<double>& a, const std::vector<double>& b) {
@@ -135,9 +133,8 @@ double farthest(const std::vector<double>& a, const std::vector<double>& b) {
   return worst;
 }
 
-WorkedPass work_both(const OneHead& head, bool encoded, bool causal) {
-  WorkedPass pass{
-      .encoded = encoded, .causal = causal, .orders = {head.work({0, 1, 2}, causal), head.work({2, 1, 0}, causal)}};
+WorkedPass work_both(const OneHead& head, bool causal) {
+  WorkedPass pass{.causal = causal, .orders = {head.work({0, 1, 2}, causal), head.work({2, 1, 0}, causal)}};
   for (size_t t = 0; t < 3; ++t)  // the word at place t of the one order stands at 2 - t of the other
     pass.difference = std::max(pass.difference, farthest(pass.orders[0].outputs[t], pass.orders[1].outputs[2 - t]));
   return pass;
@@ -198,9 +195,9 @@ WorkedExample worked_example(const std::vector<Choice<PositionEncoding>>& positi
                         .layer = with.layer(),
                         .layer_note = layer_text(with.parts(), with.layer(), facts.layers, "--layer"),
                         .head_dim = with.facts().head_dim,
-                        .plain = work_both(without, false, false),
-                        .encoded = work_both(with, true, facts.causal)};
-  const WorkedPass masked = work_both(without, false, facts.causal);
+                        .plain = work_both(without, false),
+                        .encoded = work_both(with, facts.causal)};
+  const WorkedPass masked = work_both(without, facts.causal);
   if (facts.causal) example.mask_alone = masked.difference;
   for (size_t order = 0; order < 2; ++order)
     for (size_t t = 0; t < 3; ++t)
@@ -212,7 +209,7 @@ WorkedExample worked_example(const std::vector<Choice<PositionEncoding>>& positi
 
 WorkedExample worked_example(const Choice<Model>& model, const ModelFacts& facts, std::optional<int64_t> layer) {
   const StackConfig stack = stack_of(model, facts);
-  return worked_example(stack.position, position_facts(stack, !two_sided(model)), layer);
+  return worked_example(stack.position, position_facts(stack, !two_sided(model), facts.trained_length), layer);
 }
 
 }  // namespace ordo

@@ -23,7 +23,7 @@ struct WorkedOrder {
   Rows64 outputs;                             // [3][d]
 };
 struct WorkedPass {
-  bool encoded = false, causal = false;
+  bool causal = false;
   std::array<WorkedOrder, 2> orders;
   double difference = 0.0;  // the largest between a word's outputs in the two orders
 };

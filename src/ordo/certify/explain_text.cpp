@@ -2,7 +2,6 @@
 // The worked example in words and tables, and as JSON.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "ordo/certify/explain.h"
@@ -28,8 +27,6 @@ std::string sentence(const std::vector<size_t>& words) {
   return fmt::format("{} / {}", english, chinese);
 }
 
-std::string number(double value) { return fmt::format("{:.4f}", std::abs(value) < 5e-5 ? 0.0 : value); }
-
 std::string indented(const std::string& text) {
   std::string all;
   for (size_t begin = 0; begin < text.size();) {
@@ -50,7 +47,7 @@ std::string vectors(const WorkedOrder& order, const Rows64& rows) {
   Table table({});
   for (size_t t = 0; t < rows.size(); ++t) {
     std::vector<std::string> cells{both_names(order.words[t])};
-    for (const int64_t c : channels) cells.push_back(number(rows[t][static_cast<size_t>(c)]));
+    for (const int64_t c : channels) cells.push_back(decimal_text(rows[t][static_cast<size_t>(c)]));
     table.row(cells);
   }
   return indented(table.text());
@@ -63,7 +60,7 @@ std::string matrix(const WorkedOrder& order, const Rows64& rows, bool causal) {
   Table table(header);
   for (size_t t = 0; t < rows.size(); ++t) {
     std::vector<std::string> cells{both_names(order.words[t])};
-    for (size_t s = 0; s < rows[t].size(); ++s) cells.push_back(causal && s > t ? "-" : number(rows[t][s]));
+    for (size_t s = 0; s < rows[t].size(); ++s) cells.push_back(causal && s > t ? "-" : decimal_text(rows[t][s]));
     table.row(cells);
   }
   return indented(table.text());
@@ -86,7 +83,7 @@ std::string order_text(const WorkedExample& example, const WorkedPass& pass, con
 }
 
 std::string three(const std::vector<double>& values) {
-  return fmt::format("{:>9} {:>9} {:>9}", number(values[0]), number(values[1]), number(values[2]));
+  return fmt::format("{:>9} {:>9} {:>9}", decimal_text(values[0]), decimal_text(values[1]), decimal_text(values[2]));
 }
 
 std::string widths_text(const WorkedExample& example) {
@@ -140,8 +137,7 @@ Json order_json(const WorkedOrder& order) {
 }
 
 Json pass_json(const WorkedPass& pass) {
-  return {{"encoded", pass.encoded},
-          {"causal", pass.causal},
+  return {{"causal", pass.causal},
           {"orders", {order_json(pass.orders[0]), order_json(pass.orders[1])}},
           {"difference", pass.difference}};
 }

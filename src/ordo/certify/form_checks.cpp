@@ -5,7 +5,6 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/einsum.h>
 #include <ATen/ops/softmax.h>
-#include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -33,9 +32,9 @@ class Layer {
     const auto options = at::TensorOptions(at::kFloat).device(lab.device());
     const AttentionConfig& a = settings_.config;
     at_ = consecutive(0, n_, lab.device());
-    x_ = normal({1, n_, settings_.dim}, 71, options);
-    q_ = position_.query(normal({1, a.heads, n_, a.head_dim}, 72, options), at_, settings_.layer);
-    k_ = position_.key(normal({1, a.kv_heads, n_, a.head_dim}, 73, options), at_, settings_.layer);
+    x_ = standard_normal({1, n_, settings_.dim}, 71, options);
+    q_ = position_.query(standard_normal({1, a.heads, n_, a.head_dim}, 72, options), at_, settings_.layer);
+    k_ = position_.key(standard_normal({1, a.kv_heads, n_, a.head_dim}, 73, options), at_, settings_.layer);
     kept_ = position_.keep(x_, at_, settings_.layer);
   }
   Asked ask(int64_t from) const {
@@ -55,7 +54,7 @@ class Layer {
   int64_t length() const { return n_; }
   int64_t heads() const { return settings_.config.heads; }
   Tensor weights(int64_t from) const {
-    const Tensor raw = normal({1, heads(), n_ - from, n_}, 74, x_.options());
+    const Tensor raw = standard_normal({1, heads(), n_ - from, n_}, 74, x_.options());
     const Tensor hidden = visible(from).logical_not();
     return at::softmax(raw.masked_fill(hidden, -std::numeric_limits<double>::infinity()), -1);
   }

@@ -5,9 +5,9 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/ones.h>
-#include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "ordo/certify/checks.h"
@@ -20,12 +20,6 @@ double difference(const Tensor& a, const Tensor& b) {
   const double far = (x - y).abs().max().item<double>(), size = y.abs().max().item<double>();
   if (!(far < std::numeric_limits<double>::infinity())) return std::numeric_limits<double>::infinity();
   return far == 0.0 ? 0.0 : far / std::max(size, 1e-12);
-}
-
-Tensor normal(at::IntArrayRef shape, uint64_t key, const at::TensorOptions& options) {
-  const Tensor t = at::empty(shape, at::kFloat);
-  draw_normal(t, 1.0, key);
-  return t.to(options.device(), c10::typeMetaToScalarType(options.dtype()));
 }
 
 Property at_most(double measured, double limit, std::string why, std::string broken) {
@@ -48,6 +42,10 @@ Property not_applicable(std::string why, std::optional<double> measured) {
   return {.measured = measured, .verdict = Verdict::not_applicable, .why = std::move(why)};
 }
 
+Property failed(std::string why, std::optional<double> measured) {
+  return {.measured = measured, .verdict = Verdict::fail, .why = std::move(why)};
+}
+
 Property excused(Property property, const std::string& nature) {
   if (property.verdict != Verdict::fail || nature.empty()) return property;
   return not_applicable(nature, property.measured);
@@ -63,15 +61,12 @@ std::shared_ptr<Model> Lab::fresh(const Variant& variant) const {
 }
 
 Model& Lab::model(const Variant& v) {
-  auto& held = models_[fmt::format("{} {} {} {} {}", v.tiny, v.kernel, v.bare, v.dropout, v.seed)];
+  auto& held = models_[v];
   if (!held) held = fresh(v);
   return *held;
 }
 
-bool Lab::encodes() {
-  const Places places = traits().places;
-  return places.anywhere();
-}
+bool Lab::encodes() { return traits().places.anywhere(); }
 
 std::vector<MultiHeadAttention*> Lab::attentions(Model& model) const {
   std::vector<MultiHeadAttention*> found;
@@ -89,16 +84,27 @@ std::vector<PositionEncoding*> Lab::parts() { return model().position().parts();
 
 int64_t Lab::changes_at() {
   if (changes_at_) return *changes_at_;
-  constexpr int64_t kReach = 200;
-  const int64_t reach = std::min(2 * model().max_length(), kReach);
+  constexpr int64_t kLongest = 200;
+  const int64_t longest = std::min(2 * model().max_length(), kLongest);
   changes_at_ = 0;
-  for (const PositionEncoding* part : parts()) {
-    const Tensor first = part->frequencies(1);
-    int64_t n = 2;
-    while (first.defined() && n <= reach && at::equal(part->frequencies(n), first)) ++n;
-    if (first.defined() && n <= reach && (*changes_at_ == 0 || n < *changes_at_)) changes_at_ = n;
-  }
+  for (int64_t n = 2; n <= longest && *changes_at_ == 0 && !model().position().refuses_length(n); ++n)
+    if (!same_frequencies(n, 1)) changes_at_ = n;
   return *changes_at_;
+}
+
+int64_t Lab::reached(int64_t length) {
+  const Positions moved = model().position().place(consecutive(0, length, device_), 1, {});
+  return moved.coords.defined() ? static_cast<int64_t>(std::floor(moved.coords.max().item<double>())) + 1
+                                : moved.index.max().item<int64_t>() + 1;
+}
+
+bool Lab::same_frequencies(int64_t length, int64_t other) {
+  const int64_t a = reached(length), b = reached(other);
+  const auto all = parts();
+  return std::all_of(all.begin(), all.end(), [&](const PositionEncoding* part) {
+    const Tensor first = part->frequencies(b);
+    return !first.defined() || at::equal(part->frequencies(a), first);
+  });
 }
 
 int64_t Lab::length() {
@@ -154,6 +160,30 @@ std::string Lab::moves_by_row() {
   if (!at::equal(among.slice(0, 0, 1), whole))
     return "the encoding moves the positions of each row by a draw of its own";
   return {};
+}
+
+NamedGradients training_gradients(Model& model, const Rows& rows, const Draw& draw) {
+  const InTraining training(model);
+  const Tensor hidden = model.forward({.ids = rows.ids, .at = rows.at, .mask = rows.mask, .draw = draw});
+  (hidden * standard_normal(hidden.sizes(), 3, hidden.options())).sum().backward();
+  NamedGradients all;
+  for (const auto& p : model.named_parameters()) all.emplace_back(p.key(), p.value().grad());
+  return all;
+}
+
+double gradients_differ(const NamedGradients& found, const NamedGradients& expected) {
+  double largest = 0.0, worst = 0.0;
+  for (const auto& [name, g] : expected)
+    if (g.defined()) largest = std::max(largest, g.abs().max().item<double>());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const Tensor &a = found[i].second, &b = expected[i].second;
+    if (a.defined() != b.defined()) return std::numeric_limits<double>::infinity();
+    if (!a.defined() || b.numel() == 0) continue;
+    const double own = b.abs().max().item<double>(), far = (a - b).abs().max().item<double>();
+    if (!std::isfinite(far)) return std::numeric_limits<double>::infinity();
+    worst = std::max(worst, far == 0.0 ? 0.0 : far / std::max(own, 1e-2 * largest));
+  }
+  return worst;
 }
 
 PaddedRows padded_rows(const Lab& lab, int64_t length) {

@@ -44,12 +44,6 @@ bool refuses(const Lab& lab, Model& model, const Rows& rows) {
   }
 }
 
-Property failed(std::string why) {
-  Property property = not_applicable(std::move(why));
-  property.verdict = Verdict::fail;
-  return property;
-}
-
 Tensor under(const Lab& lab, Model& model, const Rows& rows, at::ScalarType type) {
   const AutocastScope half(lab.device().type(), {.enabled = true, .dtype = type});
   return lab.hidden(model, rows).to(at::kFloat);

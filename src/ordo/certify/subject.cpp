@@ -10,6 +10,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "ordo/checkpoint/weights.h"
 #include "ordo/config/config.h"
 #include "ordo/models/decoder.h"
 #include "ordo/models/encoder.h"
@@ -80,118 +81,99 @@ StackConfig stack_of(const Choice<Model>& model, const ModelFacts& facts) {
   return c;
 }
 
-NamedTensors named_tensors(const torch::nn::Module& module) {
-  NamedTensors all;
-  for (const auto& p : module.named_parameters())
-    if (p.value().defined()) all.emplace_back(p.key(), p.value());
-  for (const auto& b : module.named_buffers())
-    if (b.value().defined()) all.emplace_back(b.key(), b.value());
-  return all;
-}
-
-struct ConfigSubject::Inside {
-  std::string name, kind;
-  StackConfig full, work;
-  ModelFacts facts;
-  int64_t words = 0;  // vocabulary at working size
-  NamedTensors weights;
-
-  bool as_it_is() const { return words == facts.vocab_size && work.dim == full.dim && work.layers == full.layers; }
-  bool trained() const { return !weights.empty() && as_it_is(); }
-
-  void choose_size() {
-    const int64_t most = weights.empty() ? kQuickFresh : kQuickTrained;
-    const auto fits = [&] { return parameters_of_stack(work, words) <= most; };
-    if (!fits()) words = std::min(words, kFewWords);
-    if (!fits()) work.layers = std::min(work.layers, std::max(kFewLayers, longest_pattern(work)));
-    if (!fits()) narrow(work, kNarrow);
-  }
-
-  StackConfig config_of(const Variant& v) const {
-    StackConfig c = work;
-    if (v.tiny) {
-      c.layers = std::min(c.layers, std::max(kFewLayers, longest_pattern(c)));
-      narrow(c, kTinyWidth);
-    }
-    if (v.tiny || !trained()) c.init.std = telling_std(c.dim);
-    if (!v.kernel.empty()) c.attention.kernel = Choice<AttentionKernel>(v.kernel);
-    if (v.bare) c.position.clear();
-    c.dropout = c.attention.dropout = v.dropout;
-    c.drop_path = v.dropout;
-    return c;
-  }
-
-  std::shared_ptr<Model> assembled(const StackConfig& c, const ModelFacts& given) const {
-    Choice<Model> choice(kind);
-    if (kind == Encoder::kKind)
-      choice.config = std::make_shared<Encoder::Config>(Encoder::Config{c});
-    else
-      choice.config = std::make_shared<Decoder::Config>(Decoder::Config{c});
-    return models().build(choice, given);
-  }
-
-  // A bare model takes what it has of them.
-  void load(Model& model) const {
-    std::map<std::string_view, const Tensor*> given;
-    for (const auto& [its_name, tensor] : weights) given.emplace(its_name, &tensor);
-    const at::NoGradGuard no_grad;
-    for (const auto& [its_name, tensor] : named_tensors(model)) {
-      const auto found = given.find(its_name);
-      require<CheckpointError>(found != given.end() && found->second->sizes() == tensor.sizes(),
-                               "{}: its weights have no '{}' of the shape that the config asks for", name, its_name);
-      tensor.copy_(*found->second);
-    }
-  }
-};
-
 ConfigSubject::ConfigSubject(std::string name, const Choice<Model>& model, const ModelFacts& facts,
-                             NamedTensors weights) {
-  auto made = std::make_unique<Inside>();
-  made->name = std::move(name);
-  made->kind = model.kind;
-  made->full = stack_of(model, facts);
-  made->facts = facts;
-  made->words = facts.vocab_size;
-  made->weights = std::move(weights);
-  made->work = made->full;
-  made->choose_size();
-  inside_ = std::move(made);
+                             NamedTensors weights)
+    : name_(std::move(name)),
+      kind_(model.kind),
+      full_(stack_of(model, facts)),
+      work_(full_),
+      facts_(facts),
+      words_(facts.vocab_size),
+      weights_(std::move(weights)) {
+  choose_size();
 }
-ConfigSubject::~ConfigSubject() = default;
 
-std::string ConfigSubject::name() const { return inside_->name; }
+bool ConfigSubject::as_it_is() const {
+  return words_ == facts_.vocab_size && work_.dim == full_.dim && work_.layers == full_.layers;
+}
+
+bool ConfigSubject::trained() const { return !weights_.empty() && as_it_is(); }
+
+void ConfigSubject::choose_size() {
+  const int64_t most = weights_.empty() ? kQuickFresh : kQuickTrained;
+  const auto fits = [&] { return parameters_of_stack(work_, words_) <= most; };
+  if (!fits()) words_ = std::min(words_, kFewWords);
+  if (!fits()) work_.layers = std::min(work_.layers, std::max(kFewLayers, longest_pattern(work_)));
+  if (!fits()) narrow(work_, kNarrow);
+}
+
+StackConfig ConfigSubject::config_of(const Variant& v) const {
+  StackConfig c = work_;
+  if (v.tiny) {
+    c.layers = std::min(c.layers, std::max(kFewLayers, longest_pattern(c)));
+    narrow(c, kTinyWidth);
+  }
+  if (v.tiny || !trained()) c.init.std = telling_std(c.dim);
+  if (!v.kernel.empty()) c.attention.kernel = Choice<AttentionKernel>(v.kernel);
+  if (v.bare) c.position.clear();
+  c.dropout = c.attention.dropout = v.dropout;
+  c.drop_path = v.dropout;
+  return c;
+}
+
+std::shared_ptr<Model> ConfigSubject::assembled(const StackConfig& config, const ModelFacts& facts) const {
+  Choice<Model> choice(kind_);
+  if (kind_ == Encoder::kKind)
+    choice.config = std::make_shared<Encoder::Config>(Encoder::Config{config});
+  else
+    choice.config = std::make_shared<Decoder::Config>(Decoder::Config{config});
+  return models().build(choice, facts);
+}
+
+// A bare model takes what it has of them.
+void ConfigSubject::load(Model& model) const {
+  std::map<std::string_view, const Tensor*> given;
+  for (const auto& [its_name, tensor] : weights_) given.emplace(its_name, &tensor);
+  const at::NoGradGuard no_grad;
+  for (const auto& [its_name, tensor] : weights_of(model)) {
+    const auto found = given.find(its_name);
+    require<CheckpointError>(found != given.end() && found->second->sizes() == tensor.sizes(),
+                             "{}: its weights have no '{}' of the shape that the config asks for", name_, its_name);
+    tensor.copy_(*found->second);
+  }
+}
+
+std::string ConfigSubject::name() const { return name_; }
 
 std::vector<std::string> ConfigSubject::scaled() const {
-  const Inside& in = *inside_;
   std::vector<std::string> lines;
   const auto smaller = [&](const char* what, int64_t now, int64_t before) {
     if (now != before) lines.push_back(fmt::format("{} scaled down from {} to {}", what, before, now));
   };
-  smaller("layers", in.work.layers, in.full.layers);
-  smaller("width", in.work.dim, in.full.dim);
-  smaller("vocabulary", in.words, in.facts.vocab_size);
+  smaller("layers", work_.layers, full_.layers);
+  smaller("width", work_.dim, full_.dim);
+  smaller("vocabulary", words_, facts_.vocab_size);
   if (lines.empty()) lines.emplace_back("at full size (gradients: a tiny copy)");
-  if (in.trained()) {
+  if (trained()) {
     lines.emplace_back("with the trained weights (gradients: fresh ones)");
   } else {
-    lines.emplace_back(in.weights.empty() ? "with fresh weights, drawn large so that every part shows"
-                                          : "with fresh weights: the trained ones fit the full size only");
+    lines.emplace_back(weights_.empty() ? "with fresh weights, drawn large so that every part shows"
+                                        : "with fresh weights: the trained ones fit the full size only");
   }
   return lines;
 }
 
 int64_t ConfigSubject::vocab_size(const Variant& variant) const {
-  return variant.tiny ? std::min(inside_->words, kTinyWords) : inside_->words;
+  return variant.tiny ? std::min(words_, kTinyWords) : words_;
 }
 
 std::shared_ptr<Model> ConfigSubject::build(const Variant& variant) const {
-  const Inside& in = *inside_;
-  ModelFacts facts = in.facts;
+  ModelFacts facts = facts_;
   facts.vocab_size = vocab_size(variant);
   facts.seed = variant.seed;
-  auto model = in.assembled(in.config_of(variant), facts);
-  if (in.trained() && !variant.tiny && variant.seed == Variant{}.seed)
-    in.load(*model);
+  auto model = assembled(config_of(variant), facts);
+  if (trained() && !variant.tiny && variant.seed == Variant{}.seed)
+    load(*model);
   else
     stir_zeros(model->position());
   return model;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a certificate is made for: something that assembles one model in variants.
 #pragma once
+#include <compare>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ struct Variant {
   bool bare = false;        // without its position encoding
   double dropout = 0.0;     // everywhere
   uint64_t seed = 1;        // of first weights
+  auto operator<=>(const Variant&) const = default;
 };
 
 class Subject {
@@ -36,15 +38,24 @@ class ConfigSubject final : public Subject {
  public:
   // weights: of a run (empty: fresh draws). Throws ConfigError for a model that is no stack of attention.
   ConfigSubject(std::string name, const Choice<Model>& model, const ModelFacts& facts, NamedTensors weights = {});
-  ~ConfigSubject() override;
   std::string name() const override;
   std::vector<std::string> scaled() const override;
   int64_t vocab_size(const Variant& variant) const override;
   std::shared_ptr<Model> build(const Variant& variant) const override;
 
  private:
-  struct Inside;
-  std::unique_ptr<const Inside> inside_;
+  bool as_it_is() const;
+  bool trained() const;
+  void choose_size();
+  StackConfig config_of(const Variant& variant) const;
+  std::shared_ptr<Model> assembled(const StackConfig& config, const ModelFacts& facts) const;
+  void load(Model& model) const;
+
+  std::string name_, kind_;
+  StackConfig full_, work_;
+  ModelFacts facts_;
+  int64_t words_ = 0;  // vocabulary at working size
+  NamedTensors weights_;
 };
 
 // The stack of a model's config, its length filled in. Throws ConfigError for a model that is no stack of attention.
@@ -53,8 +64,5 @@ bool two_sided(const Choice<Model>& model);
 
 // Draws what starts at zero (a table of offsets, the last layer of a bias network), so that what it does shows.
 void stir_zeros(PositionEncoding& position);
-
-// Live parameters and buffers by name.
-NamedTensors named_tensors(const torch::nn::Module& module);
 
 }  // namespace ordo

@@ -142,13 +142,6 @@ void delete_checkpoint(const fs::path& run, int64_t step) {
   fs::remove_all(vanishing);
 }
 
-NamedTensors all_tensors(const fs::path& path) {
-  const SafetensorsFile file(path);
-  NamedTensors tensors;
-  for (const TensorInfo& info : file.tensors()) tensors.emplace_back(info.name, file.tensor(info.name));
-  return tensors;
-}
-
 std::string checked_text(const fs::path& path) {
   require_regular_file(path);
   return with_checkpoint_errors([&] { return read_file(path); });

@@ -134,6 +134,13 @@ uint64_t SafetensorsFile::checksum(std::string_view name) const {
 
 uint64_t SafetensorsFile::header_checksum() const { return hash_bytes(file_->data(), data_begin_); }
 
+NamedTensors all_tensors(const fs::path& path) {
+  const SafetensorsFile file(path);
+  NamedTensors tensors;
+  for (const TensorInfo& info : file.tensors()) tensors.emplace_back(info.name, file.tensor(info.name));
+  return tensors;
+}
+
 SafetensorsSums write_safetensors(const fs::path& path, const NamedTensors& tensors,
                                   const std::map<std::string, std::string>& metadata) {
   const std::string what = path.string();

@@ -44,6 +44,8 @@ class SafetensorsFile {
   std::map<std::string, std::string> metadata_;
 };
 
+NamedTensors all_tensors(const fs::path& path);  // of a file, in order of their bytes; copies on the CPU
+
 struct TensorChecksum {
   std::string name;
   uint64_t xxh3;

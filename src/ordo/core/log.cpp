@@ -68,6 +68,7 @@ class Console final : public spdlog::sinks::base_sink<spdlog::details::null_mute
     progress_ = text;
     const bool terminal = on_terminal();
     const LogClock::duration pause = terminal ? LogClock::duration(kRedrawEvery) : LogClock::duration(kPrintEvery);
+    if (!terminal && shown_at_ == LogClock::time_point{}) shown_at_ = now;  // what is over soon needs no line
     if (shown_at_ != LogClock::time_point{} && now - shown_at_ < pause) return;
     shown_at_ = now;
     if (!terminal) return put_on_stderr(progress_ + "\n");

@@ -17,7 +17,8 @@ void to_file(const std::filesystem::path&
 void write(Level level, std::string_view message);
 
 // The line under the log that is redrawn in place on a terminal ("step 120/2000 …"). Off a terminal, with NO_COLOR's
-// friends (TERM=dumb) or when stderr is a file, it is printed as an ordinary line now and then. Empty text removes it.
+// friends (TERM=dumb) or when stderr is a file, it is an ordinary line every few seconds,
+// the first of them after as long. Empty text removes it.
 void progress(std::string_view text);
 bool on_terminal();  // stderr is a terminal that takes control characters
 

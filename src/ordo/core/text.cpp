@@ -72,6 +72,11 @@ std::string nearest(std::string_view word, std::span<const std::string> names) {
 
 std::string number_text(double value) { return fmt::format("{}", value); }
 
+std::string decimal_text(double value) {
+  if (!std::isfinite(value)) return "-";
+  return fmt::format("{:.4f}", std::abs(value) < 5e-5 ? 0.0 : value);
+}
+
 std::string count_text(double count) {
   static constexpr std::array<std::string_view, 5> kUnits{"", "k", "M", "B", "T"};
   const auto [digits, unit] = scaled(count, kUnits.size());
@@ -103,6 +108,16 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
     all += parts[i];
   }
   return all;
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(separator, begin), text.size());
+    parts.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
 }
 
 }  // namespace ordo

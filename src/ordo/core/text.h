@@ -16,10 +16,12 @@ size_t edit_distance(std::string_view a, std::string_view b);
 std::string nearest(std::string_view word, std::span<const std::string> names);
 
 std::string number_text(double value);      // shortest text that reads back to the same double: 0.0003, 1e-08, 2
+std::string decimal_text(double value);     // four decimals, no -0.0000; "-" for what is not finite
 std::string count_text(double count);       // 10745088 -> "10.7M"
 std::string bytes_text(double bytes);       // 1.3 GB (powers of 1000)
 std::string duration_text(double seconds);  // "2m 03s"; "0.8s"
 std::string join(std::span<const std::string> parts, std::string_view separator);
+std::vector<std::string> split(std::string_view text, char separator);  // "a..b" -> "a", "", "b"; "" -> ""
 
 // True when the bytes are valid UTF-8 (no surrogates, no overlong forms); otherwise *bad_offset is where the first bad
 // sequence starts.

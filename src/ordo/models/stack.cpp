@@ -11,27 +11,23 @@ namespace ordo {
 
 namespace {
 
-// Throws when the kernel can never serve the encodings, at the line of the one it cannot serve.
-void check_pair(const StackConfig& config, const AttentionKernel& kernel, const PositionEncoding& position) {
-  const std::string& kernel_kind = config.attention.kernel.kind;
-  const auto whole = never_works(kernel.traits(), kernel_kind, position.traits(), "this encoding");
-  if (!whole) return;
-  const auto parts = position.children();  // of a list, in its order
+KernelFacts kernel_facts(const StackConfig& config) {
+  const AttentionConfig attention = resolve_blocks(config).at(0).attention.config;
+  return {config.dim, attention.heads, attention.kv_heads, attention.head_dim};
+}
+
+// The encoding that a config asks for. Throws at the line of the one that the kernel can never serve.
+std::shared_ptr<PositionEncoding> servable_position(const StackConfig& config, bool causal, int64_t trained_length) {
+  auto position = make_position(config.position, position_facts(config, causal, trained_length));
+  if (config.position.empty()) return position;
+  const KernelTraits kernel = kernels().build(config.attention.kernel, kernel_facts(config))->traits();
+  const auto parts = position->parts();  // in the order of the list
   for (size_t i = 0; i < config.position.size(); ++i) {
-    const auto* part = config.position.size() == 1 ? &position
-                       : i < parts.size()          ? dynamic_cast<const PositionEncoding*>(parts[i].get())
-                                                   : nullptr;
-    if (part == nullptr) continue;
     const auto& choice = config.position[i];
-    const auto reason = never_works(kernel.traits(), kernel_kind, part->traits(), choice.kind);
-    if (!reason) continue;
-    try {
-      refused_at(choice.source, ConfigError(*reason));
-    } catch (const ConfigError& placed) {
-      throw KernelRefusal(placed.what());
-    }
+    if (const auto why = never_works(kernel, config.attention.kernel.kind, parts.at(i)->traits(), choice.kind))
+      throw KernelRefusal(placed(choice.source, *why));
   }
-  throw KernelRefusal(*whole);
+  return position;
 }
 
 }  // namespace
@@ -51,22 +47,24 @@ PositionFacts position_facts(const StackConfig& c, bool causal, int64_t trained_
 }
 
 Stack::Stack(const StackConfig& config, bool causal, int64_t trained_length)
-    : Stack(config, causal, make_position(config.position, position_facts(config, causal, trained_length))) {}
+    : Stack(config, causal, servable_position(config, causal, trained_length)) {}
 
 Stack::Stack(const StackConfig& config, bool causal, std::shared_ptr<PositionEncoding> position) : causal_(causal) {
   position_ = register_module("position", std::move(position));
-  const PositionFacts facts = position_facts(config, causal);
   const auto norm = [&](const char* name) {
     return register_module(name, std::make_shared<Norm>(config.dim, config.norm.kind, config.bias, config.norm.eps));
   };
   if (config.embedding_norm) embedding_norm_ = norm("embedding_norm");
   dropout_ = register_module("dropout", std::make_shared<Dropout>(config.dropout));
   const auto list = register_module("blocks", std::make_shared<torch::nn::Module>());
+  const KernelFacts facts = kernel_facts(config);
+  const auto make_kernel = [&] { return kernels().build(config.attention.kernel, facts); };
+  const auto never =
+      never_works(make_kernel()->traits(), config.attention.kernel.kind, position_->traits(), "this encoding");
+  if (never) throw KernelRefusal(*never);
   for (const BlockConfig& block : resolve_blocks(config)) {
-    auto kernel = kernels().build(config.attention.kernel, {facts.dim, facts.heads, facts.kv_heads, facts.head_dim});
-    check_pair(config, *kernel, *position_);
     const std::string name = std::to_string(block.attention.layer);
-    blocks_.push_back(list->register_module(name, std::make_shared<Block>(block, std::move(kernel), position_.get())));
+    blocks_.push_back(list->register_module(name, std::make_shared<Block>(block, make_kernel(), position_.get())));
   }
   if (config.norm.placement != NormPlacement::post) norm_ = norm("norm");
 }

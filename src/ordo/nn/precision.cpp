@@ -16,4 +16,15 @@ AutocastState autocast_of(Precision precision) {
   return {.enabled = true, .dtype = precision == Precision::bf16 ? c10::ScalarType::BFloat16 : c10::ScalarType::Half};
 }
 
+c10::ScalarType compute_type(Precision precision) {
+  const AutocastState autocast = autocast_of(precision);
+  return autocast.enabled ? autocast.dtype : c10::ScalarType::Float;
+}
+
+std::string_view precision_name(Precision precision) {
+  for (const auto& [name, value] : kPrecisions)
+    if (value == static_cast<int>(precision)) return name;
+  return "";
+}
+
 }  // namespace ordo

@@ -12,5 +12,7 @@ enum class Precision { fp32, bf16, fp16 };
 extern const std::span<const NamedValue> kPrecisions;
 
 AutocastState autocast_of(Precision precision);
+c10::ScalarType compute_type(Precision precision);     // of products
+std::string_view precision_name(Precision precision);  // "bf16"
 
 }  // namespace ordo

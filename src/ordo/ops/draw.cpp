@@ -265,4 +265,10 @@ void draw_uniform(const Tensor& into, double low, double high, uint64_t key) {
   draw_into(into, key, [&](const Tensor& t, const at::Generator& generator) { t.uniform_(low, high, generator); });
 }
 
+Tensor standard_normal(at::IntArrayRef shape, uint64_t key, const at::TensorOptions& options) {
+  const Tensor t = at::empty(shape, options);
+  draw_normal(t, 1.0, key);
+  return t;
+}
+
 }  // namespace ordo

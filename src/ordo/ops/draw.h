@@ -39,5 +39,7 @@ void dropout_run(double* x, int64_t begin, int64_t count, double p, uint64_t key
 // the same numbers.
 void draw_normal(const Tensor& into, double std, uint64_t key);
 void draw_uniform(const Tensor& into, double low, double high, uint64_t key);  // [low, high)
+// A new tensor of N(0, 1), drawn in the same way.
+Tensor standard_normal(at::IntArrayRef shape, uint64_t key, const at::TensorOptions& options = at::kFloat);
 
 }  // namespace ordo

@@ -10,17 +10,14 @@
 #include <cmath>
 
 #include "ordo/positions/table.h"
+#include "ordo/positions/time.h"
 
 namespace ordo {
 
 namespace {
-// The mean of `where` fp64 [R, L] over each token's document. A document goes on as long as positions grow: the next
-// one restarts, and each padding token, at position 0, is alone.
-Tensor document_means(const Tensor& index, const Tensor& where) {
-  Tensor restarts = at::zeros_like(index);
-  const int64_t L = index.size(1);
-  if (L > 1) restarts.slice(1, 1).copy_(index.slice(1, 1) <= index.slice(1, 0, L - 1));
-  const Tensor document = restarts.cumsum(1).expand(where.sizes());
+// The mean of `where` fp64 [R, L] over each token's document.
+Tensor document_means(const Positions& at, const Tensor& where) {
+  const Tensor document = document_starts(at).expand(where.sizes());
   const Tensor none = at::zeros_like(where);
   const Tensor sums = none.scatter_add(1, document, where),
                counts = none.scatter_add(1, document, at::ones_like(where));
@@ -44,13 +41,13 @@ Cape::Cape(const Config& config, const PositionFacts& facts) : PositionMove(kKin
 
 Positions Cape::place(const Positions& at, int64_t rows, const Draw& draw) {
   Tensor where = real_positions(at);
-  if (config_.normalize) where = centre_ ? where - *centre_ : where - document_means(at.index, where);
+  if (config_.normalize) where = centre_ ? where - *centre_ : where - document_means(at, where);
   if (is_training()) where = augmented(where, rows, draw);
   return {.index = at.index, .coords = (where * config_.freq_scale).unsqueeze(-1), .start = at.start};
 }
 
 Tensor Cape::augmented(const Tensor& where, int64_t rows, const Draw& draw) const {
-  const uint64_t batch = key(draw);
+  const uint64_t batch = draw_key(draw);
   const auto noise = [&](int64_t columns, double reach, uint64_t which) {
     const Tensor drawn = at::empty({rows, columns}, where.options());
     draw_uniform(drawn, -reach, reach, mix(batch, which));

@@ -97,7 +97,7 @@ void require_company(const std::vector<Choice<PositionEncoding>>& list,
     for (size_t b = 0; b < parts.size(); ++b) {
       if (a == b || !share_a_layer(*parts[a], *parts[b], layers)) continue;
       if (const auto why = cannot_meet(list[a].kind, parts[a]->traits(), list[b].kind, parts[b]->traits()))
-        refused_at(list[std::max(a, b)].source, ConfigError(*why));
+        refuse_at(list[std::max(a, b)].source, *why);
     }
 }
 

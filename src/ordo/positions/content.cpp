@@ -29,11 +29,6 @@ ReadRows rows_of_tile(const Positions& q, const Positions& k, const Tile& t, con
   return {index - first, first, high.item<int64_t>() + 1 - first};
 }
 
-// The rows of all offsets of a call of consecutive positions, in order: int64 [Lq+Lk-1].
-Tensor rows_of_call(const Positions& q, const Positions& k, const RowOfOffset& row) {
-  return row(offsets_of_call(q, k));
-}
-
 // x [B, H, n, E] times every row of a table: [B, H, n, count]. One that all heads share makes one product.
 Tensor products(const Tensor& x, const Tensor& table) {
   const Tensor columns = table.to(x.scalar_type()).transpose(1, 2);
@@ -42,11 +37,16 @@ Tensor products(const Tensor& x, const Tensor& table) {
 
 }  // namespace
 
-ContentBias::ContentBias(const AttentionPass& pass, Tables tables, RowOfOffset row)
-    : q_(pass.q), k_(pass.k), scale_(pass.scale), tables_(std::move(tables)), row_(std::move(row)) {}
+ContentBias::ContentBias(const AttentionPass& pass, ContentForm tables, RowOfOffset row)
+    : q_(pass.q),
+      k_(pass.k),
+      scale_(pass.scale),
+      tables_(std::move(tables)),
+      rows_(inputs().at(0).size(1)),
+      row_(std::move(row)) {}
 
 Tensor ContentBias::tile(const Tile& t, const Tensor& q, const Tensor& k) const {
-  const ReadRows read = rows_of_tile(q_, k_, t, row_, inputs().at(0).size(1));
+  const ReadRows read = rows_of_tile(q_, k_, t, row_, rows_);
   const int64_t B = q.size(0), H = q.size(1);
   Tensor sum;
   const auto add = [&](const Tensor& part) { sum = sum.defined() ? sum + part : part; };
@@ -62,7 +62,7 @@ Tensor ContentBias::tile(const Tile& t, const Tensor& q, const Tensor& k) const 
 
 std::optional<ContentForm> ContentBias::by_content() const {
   if (!q_.start || !k_.start) return std::nullopt;
-  const Tensor rows = rows_of_call(q_, k_, row_);
+  const Tensor rows = row_(offsets_of_call(q_, k_));
   const auto spread = [&](const Tensor& table) { return table.defined() ? table.index_select(1, rows) : table; };
   return ContentForm{spread(tables_.queries), spread(tables_.keys), spread(tables_.offsets)};
 }
@@ -88,7 +88,7 @@ Tensor OffsetValues::tile(const Tile& t, const Tensor& weights) const {
 
 std::optional<Tensor> OffsetValues::by_offset() const {
   if (!q_.start || !k_.start) return std::nullopt;
-  return values_.index_select(1, rows_of_call(q_, k_, row_));
+  return values_.index_select(1, row_(offsets_of_call(q_, k_)));
 }
 
 }  // namespace ordo

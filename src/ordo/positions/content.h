@@ -16,11 +16,8 @@ using RowOfOffset = std::function<Tensor(const Tensor& offset)>;
 //   scale x (q_row . queries[h, r] + k_column . keys[h, r]) + offsets[h, r].
 class ContentBias final : public ScoreBias {
  public:
-  // queries, keys [1|H, R, E], offsets [H, R]; any of them may be undefined.
-  struct Tables {
-    Tensor queries = {}, keys = {}, offsets = {};
-  };
-  ContentBias(const AttentionPass& pass, Tables tables, RowOfOffset row);
+  // queries, keys [1|H, R, E], offsets [H, R]; any of them may be undefined, but not all.
+  ContentBias(const AttentionPass& pass, ContentForm tables, RowOfOffset row);
   Tensor tile(const Tile& t, const Tensor& q, const Tensor& k) const override;
   std::optional<ContentForm> by_content() const override;  // only when both sides are consecutive
   std::vector<Tensor> inputs() const override;
@@ -29,7 +26,8 @@ class ContentBias final : public ScoreBias {
  private:
   Positions q_, k_;
   double scale_;
-  Tables tables_;
+  ContentForm tables_;
+  int64_t rows_;  // R
   RowOfOffset row_;
 };
 

@@ -26,9 +26,9 @@ bool deberta_has(const Deberta::Config& c, Deberta::Term term) {
 }
 
 Deberta::Config deberta_resolved(Deberta::Config c, const PositionFacts& facts) {
-  const auto terms = std::count(c.pos_att_type.begin(), c.pos_att_type.end(), Deberta::Term::c2p);
-  const auto others = static_cast<int64_t>(c.pos_att_type.size()) - terms;
-  require<ConfigError>(!c.pos_att_type.empty() && terms <= 1 && others <= 1,
+  const auto c2p = std::count(c.pos_att_type.begin(), c.pos_att_type.end(), Deberta::Term::c2p);
+  const auto p2c = std::count(c.pos_att_type.begin(), c.pos_att_type.end(), Deberta::Term::p2c);
+  require<ConfigError>(!c.pos_att_type.empty() && c2p <= 1 && p2c <= 1,
                        "deberta: pos_att_type takes c2p, p2c or both, each once; found {} entries; name one or both, "
                        "or leave it out for both",
                        c.pos_att_type.size());
@@ -123,7 +123,7 @@ Tensor Deberta::projected(const Tensor& table, const Projection& p, int64_t laye
 std::shared_ptr<const ScoreBias> Deberta::scores(const AttentionPass& pass) {
   refuse_coords(pass, kKind);
   const Tensor rows = table();
-  ContentBias::Tables tables;
+  ContentForm tables;
   if (!key_.shared.empty()) tables.queries = projected(rows, key_, pass.layer);
   if (!query_.shared.empty()) tables.keys = projected(rows, query_, pass.layer) * shrink_;
   const auto row = [buckets = config_.position_buckets, longest = config_.max_relative_positions,

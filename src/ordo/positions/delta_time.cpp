@@ -21,15 +21,14 @@ Tensor gaps_of(const Positions& at) {
                      "give two coordinates a token, its time and the gap before it, or whole rows");
   const Tensor times = real_positions(at);
   // Only the index gets here when a row goes on, and its step is 1.
-  const Tensor before = at::cat({times.slice(1, 0, 1) - 1.0, times.slice(1, 0, at.length() - 1)}, 1);
-  return (times - before).masked_fill(at.index == 0, 0.0);
+  const Tensor first = at.index.slice(1, 0, 1).ne(0).to(at::kDouble).expand({times.size(0), -1});
+  const Tensor between = times.slice(1, 1) - times.slice(1, 0, -1);
+  return at::cat({first, between.masked_fill(document_begins(at).slice(1, 1), 0.0)}, 1);
 }
 
 }  // namespace
 
-void fields(Fields& f, DeltaTime::Config& c) {
-  f("unit", c.unit, "how much time is one step, in the unit of the stamps (60: minutes, from seconds)", above(0.0));
-}
+void fields(Fields& f, DeltaTime::Config& c) { unit_field(f, c.unit); }
 
 DeltaTime::DeltaTime(const Config& config, const PositionFacts& facts)
     : unit_(config.unit),

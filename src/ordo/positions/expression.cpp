@@ -76,7 +76,6 @@ Expression::Expression(const Config& config, const PositionFacts& facts)
     : config_(config),
       formula_(parsed_expression(config)),
       heads_(facts.heads),
-      max_length_(std::max<int64_t>(facts.max_length, 1)),
       sets_{config.shared, facts.layers},
       relative_(formula_.depends_on_difference()) {
   require<ConfigError>(config_.shared || !config_.parameters.empty(),
@@ -93,9 +92,10 @@ Expression::Expression(const Config& config, const PositionFacts& facts)
     const Tensor first = first_values(parameter);
     parameters_.push_back(register_parameter(parameter.name, first.expand(sets_.shape(first.sizes().vec())).clone()));
   }
-  require_sound(max_length_, /*ahead=*/!facts.causal);
+  const int64_t longest = std::max<int64_t>(facts.max_length, 1);
+  require_sound(longest, /*ahead=*/!facts.causal);
   constexpr int64_t kFar = 1 << 20;
-  unbounded_ = max_length_ >= kFar || !defect(kFar, !facts.causal);
+  unbounded_ = longest >= kFar || !defect(kFar, !facts.causal);
 }
 
 // [H] or [H, size]
@@ -201,19 +201,24 @@ std::optional<std::string> Expression::defect_of_gradient(const Grid& grid) cons
 }
 
 void Expression::require_sound(int64_t length, bool ahead) const {
-  const auto found = defect(length, ahead);
+  const std::lock_guard lock(sound_.looking);
+  if (length <= sound_.below && (sound_.ahead || !ahead)) return;
+  const int64_t below = std::max(sound_.below, length);
+  const bool both = sound_.ahead || ahead;
+  const auto found = defect(below, both);
   require<ConfigError>(!found, "expression: {}", found.value_or(""));
-  sound_below_ = std::max(sound_below_, length);
-  sound_ahead_ = sound_ahead_ || ahead;
+  sound_.below = below;
+  sound_.ahead = both;
 }
 
 std::optional<std::string> Expression::refuses_length(int64_t length) const {
-  if (length <= sound_below_) return std::nullopt;
-  if (!defect(2 * length, sound_ahead_)) {  // decoding asks for one more each time
-    sound_below_ = 2 * length;
+  const std::lock_guard lock(sound_.looking);
+  if (length <= sound_.below) return std::nullopt;
+  if (!defect(2 * length, sound_.ahead)) {  // decoding asks for one more each time
+    sound_.below = 2 * length;
     return std::nullopt;
   }
-  return defect(length, sound_ahead_);
+  return defect(length, sound_.ahead);
 }
 
 // What both biases share: the formula on the parameters of one layer.
@@ -280,7 +285,7 @@ struct Expression::ByPair final : ScoreBias {
 
 std::shared_ptr<const ScoreBias> Expression::scores(const AttentionPass& pass) {
   refuse_coords(pass, kKind, "time_decay");
-  if (!looks_back_only(pass) && !sound_ahead_) require_sound(sound_below_, /*ahead=*/true);
+  if (!looks_back_only(pass)) require_sound(0, /*ahead=*/true);  // at the lengths that are in use
   Whole whole(*this, pass);
   if (relative_) return std::make_shared<ByOffset>(pass, std::move(whole));
   return std::make_shared<ByPair>(pass, std::move(whole));

@@ -5,6 +5,7 @@
 // stack never looks ahead: keys behind the query count as if they stood at its place. A formula that surely depends on
 // i - j alone has the cheap form by offset and counts as relative.
 #pragma once
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -47,16 +48,22 @@ class Expression final : public PositionEncoding, public Resets {
   // What is wrong with the formula at the first values, for positions below `length`; nothing: all is well.
   std::optional<std::string> defect(int64_t length, bool ahead) const;
   std::optional<std::string> defect_of_gradient(const Grid& grid) const;
+  // Looks at what was not looked at before.
   void require_sound(int64_t length, bool ahead) const;
 
   Config config_;
   Formula formula_;
-  int64_t heads_, max_length_;
+  int64_t heads_;
   LayerSets sets_;
   bool relative_ = false, unbounded_ = true;
-  mutable int64_t sound_below_ = 0;   // lengths that were looked at and found well
-  mutable bool sound_ahead_ = false;  // for keys behind the query too
-  std::vector<Tensor> parameters_;    // by their names: [H] or [H, size], led by [layers] unless shared
+  // What was looked at and found well, whichever thread asked.
+  struct Sound {
+    std::mutex looking;
+    int64_t below = 0;   // lengths up to it
+    bool ahead = false;  // for keys behind the query too
+  };
+  mutable Sound sound_;
+  std::vector<Tensor> parameters_;  // by their names: [H] or [H, size], led by [layers] unless shared
 };
 void fields(Fields& f, Expression::Parameter& c);
 void fields(Fields& f, Expression::Config& c);

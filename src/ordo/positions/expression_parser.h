@@ -4,7 +4,6 @@
 // groups to the right and binds tighter than a sign before it (-2^2 is -4); calls f(x), tables t[x], parentheses.
 #pragma once
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>

@@ -14,7 +14,6 @@ class FixedTensor {
  public:
   FixedTensor() = default;
   explicit FixedTensor(Tensor value);
-  bool defined() const { return value_.defined(); }
   const Tensor& value() const { return value_; }  // as it was made
   Tensor on(const c10::Device& device) const;
 

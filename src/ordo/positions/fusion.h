@@ -11,7 +11,8 @@ namespace ordo {
 
 enum class FusionMode { add, concat };
 
-// Settings that every encoding of the input has beside its own: its fields() calls this one's, at the same level.
+// Settings that encodings which give each position a row have beside their own: their fields() call this one's, at the
+// same level.
 struct FusionSettings {
   FusionMode fusion = FusionMode::add;
   int64_t position_dim = 0;  // width Dp of the rows; 0: the model's

@@ -9,6 +9,8 @@
 
 #include <limits>
 
+#include "ordo/positions/score_parts.h"
+
 namespace ordo {
 
 namespace {
@@ -94,10 +96,9 @@ struct Kerple::Bias final : OffsetBias {
   }
 
   Tensor tile(const Tile& t, const Tensor& q, const Tensor& k) const override {
-    const Tensor bias = OffsetBias::tile(t, q, k);
+    const Tensor offset = offsets(t), bias = at(offset);
     if (!reads_content()) return bias;
-    const Tensor rows = q_.slice(t.q0, t.q1).index, columns = k_.slice(t.k0, t.k1).index;
-    const Tensor d = (columns.unsqueeze(1) - rows.unsqueeze(2)).abs().unsqueeze(1).to(n_.a.scalar_type());
+    const Tensor d = offset.abs().to(n_.a.scalar_type());
     // The kernel adds the content score itself: S exp(-x) = S + S (exp(-x) - 1).
     const Tensor fade = (-per_head(n_.weight_a) * at::pow(d, per_head(n_.weight_p))).expm1();
     return bias + at::matmul(q, k.transpose(-1, -2)) * scale_ * fade;

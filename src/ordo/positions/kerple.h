@@ -6,7 +6,7 @@
 // keys, so kernels that know biases over offsets alone refuse it, and a softcap cannot stand beside it.
 // One set a layer: a few numbers a head. Each is used as at least 0.01 (the exponent of power also as at most 2).
 #pragma once
-#include "ordo/positions/score_parts.h"
+#include "ordo/positions/encoding.h"
 
 namespace ordo {
 

@@ -17,8 +17,6 @@ constexpr NamedValue kOverflows[] = {{"error", static_cast<int>(Learned::Overflo
                                      {"clamp", static_cast<int>(Learned::Overflow::clamp)},
                                      {"interpolate", static_cast<int>(Learned::Overflow::interpolate)}};
 
-bool same_grid(const TableGrid& a, const TableGrid& b) { return a.rows == b.rows && a.columns == b.columns; }
-
 TableGrid table_grid(const std::vector<int64_t>& sides) { return {sides.at(0), sides.at(1)}; }
 
 // What the settings of a grid ask of each other; max_positions resolved.
@@ -153,7 +151,7 @@ std::optional<PositionEncoding::Resized> Learned::resized(const std::string& nam
   if (config_.grid.empty()) return resized_line(saved);
   const auto from =
       saved.size(0) > config_.prefix_tokens ? grid_of(saved.size(0) - config_.prefix_tokens) : std::nullopt;
-  if (!from || same_grid(*from, table_grid(config_.grid))) return std::nullopt;
+  if (!from || *from == table_grid(config_.grid)) return std::nullopt;
   return resized_grid(weight_, saved, *from, table_grid(config_.grid), config_.prefix_tokens);
 }
 

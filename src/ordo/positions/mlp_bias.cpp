@@ -16,6 +16,7 @@
 #include <cmath>
 
 #include "ordo/positions/offsets.h"
+#include "ordo/positions/score_parts.h"
 
 namespace ordo {
 

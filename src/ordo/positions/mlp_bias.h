@@ -3,7 +3,7 @@
 // x-transformers' DynamicPositionBias): bias_h = MLP(f(i - j))_h, f(x) = x or sign(x) ln(1 + |x|), of `depth` layers
 // Linear - LayerNorm - SiLU and a last Linear. One network for all layers; past and future differ by the sign.
 #pragma once
-#include "ordo/positions/score_parts.h"
+#include "ordo/positions/encoding.h"
 
 namespace ordo {
 

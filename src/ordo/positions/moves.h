@@ -12,12 +12,12 @@ class PositionMove : public PositionEncoding, public Resets {
   // Draws nothing; the path tells the stacks of a model apart, so that source and target move by numbers of their own.
   void reset(const Initialiser& init, const std::string& path) final {
     (void)init;
-    site_ = mix(site_, key_of(0, path));
+    site_ = mix(kind_, key_of(0, path));
   }
 
  protected:
-  explicit PositionMove(std::string_view kind) : site_(key_of(0, kind)) {}
-  uint64_t key(const Draw& draw) const { return draw.key(site_); }
+  explicit PositionMove(std::string_view kind) : kind_(key_of(0, kind)), site_(kind_) {}
+  uint64_t draw_key(const Draw& draw) const { return draw.key(site_); }
   // Throws ConfigError when positions are real-valued already.
   static void require_whole(std::string_view kind, const Positions& at) {
     require<ConfigError>(!at.coords.defined(),
@@ -25,7 +25,7 @@ class PositionMove : public PositionEncoding, public Resets {
   }
 
  private:
-  uint64_t site_;
+  uint64_t kind_, site_;
 };
 
 }  // namespace ordo

@@ -2,13 +2,11 @@
 #include "ordo/positions/mrope.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/tensor.h>
 
 #include <numeric>
 
-#include "ordo/core/text.h"
 #include "ordo/positions/rotary_checks.h"
 #include "ordo/positions/rotate.h"
 

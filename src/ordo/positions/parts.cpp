@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "ordo/config/config.h"
+#include "ordo/config/outline.h"
+#include "ordo/config/words.h"
 #include "ordo/core/text.h"
-#include "ordo/positions/rope_scaling.h"
 
 namespace ordo {
 
@@ -21,13 +21,6 @@ Json written(const KindInfo& kind, const std::shared_ptr<const void>& config) {
   return dump_json([&](Fields& f) { kind.fields(f, const_cast<void*>(config.get())); });  // NOLINT
 }
 
-// What a choice of another catalogue inside a position's settings has by default.
-Json defaults_of(const Json& choice) {
-  for (const auto& kind : kinds_of<RopeScaling>())
-    if (kind.kind == choice.at("kind").get<std::string>()) return written(kind, kind.config());
-  return Json::object();
-}
-
 std::string value_text(const Json& value) {
   std::string text = value.is_string()         ? value.get<std::string>()
                      : value.is_number_float() ? number_text(value.get<double>())
@@ -38,44 +31,54 @@ std::string value_text(const Json& value) {
   return text.substr(0, end) + "…";
 }
 
-// Settings that are not the defaults, in their order. Where a part acts (`layers`) is told apart.
-std::string changed_text(const Json& given, const Json& defaults) {
+std::string changed_text(const Json& given, const Json& defaults, const Outline& options);
+
+// Settings of a kind that are not its defaults.
+std::string changed_text(const Json& given, const KindInfo& kind) {
+  return changed_text(given, written(kind, kind.config()), outline_of(kind));
+}
+
+// The same of one group of them, in their order. Where a part acts (`layers`) is told apart.
+std::string changed_text(const Json& given, const Json& defaults, const Outline& options) {
   std::vector<std::string> changed;
-  for (const auto& [key, value] : given.items()) {
-    if (key == "kind" || key == "layers" || (defaults.contains(key) && defaults.at(key) == value)) continue;
-    const std::string name = key == "original_max_position_embeddings" ? "original" : key;
+  for (const Option& option : options) {
+    if (option.key == "layers" || !given.contains(option.key)) continue;
+    const Json &value = given.at(option.key), &usual = defaults.contains(option.key) ? defaults.at(option.key) : Json();
+    if (value == usual) continue;
     if (!value.is_object()) {
-      changed.push_back(name + " " + value_text(value));
+      changed.push_back(option.key + " " + value_text(value));
       continue;
     }
-    const bool choice = value.contains("kind");
-    const Json own = choice ? defaults_of(value) : defaults.contains(key) ? defaults.at(key) : Json::object();
-    const std::string inner = changed_text(value, own);
-    changed.push_back(name + (choice ? " " + value.at("kind").get<std::string>() : "") +
-                      (inner.empty() ? "" : " (" + inner + ")"));
+    std::string title = option.key, inner;
+    if (option.kinds != nullptr) {
+      const auto chosen = value.at("kind").get<std::string>();
+      title += " " + chosen;
+      inner = changed_text(value, *find_kind(*option.kinds, chosen));
+    } else {
+      inner = changed_text(value, usual, option.inner);
+    }
+    changed.push_back(title + (inner.empty() ? "" : " (" + inner + ")"));
   }
   return join(changed, ", ");
 }
 
 std::string settings_text(const Choice<PositionEncoding>& choice) {
   const KindInfo& kind = positions().find(choice.kind).info;
-  return choice.config ? changed_text(written(kind, choice.config), written(kind, kind.config())) : "";
+  return choice.config ? changed_text(written(kind, choice.config), kind) : "";
 }
 
 }  // namespace
 
 std::vector<PositionPart> parts_of(const std::vector<Choice<PositionEncoding>>& list,
                                    const std::shared_ptr<PositionEncoding>& made) {
-  const auto part = [](const Choice<PositionEncoding>& choice, std::shared_ptr<PositionEncoding> encoding) {
-    return PositionPart{choice, std::string(positions().find(choice.kind).info.summary), settings_text(choice),
-                        std::move(encoding)};
-  };
-  if (list.empty()) return {part(Choice<PositionEncoding>("none"), made)};
-  if (list.size() == 1) return {part(list[0], made)};
+  const auto choices = list.empty() ? std::vector{Choice<PositionEncoding>("none")} : list;
+  const auto encodings = made->parts();
   std::vector<PositionPart> parts;
-  const auto children = made->children();  // of a chain: in the order of the list
-  for (size_t i = 0; i < list.size(); ++i)
-    parts.push_back(part(list[i], std::dynamic_pointer_cast<PositionEncoding>(children.at(i))));
+  for (size_t i = 0; i < choices.size(); ++i) {
+    const auto& summary = positions().find(choices[i].kind).info.summary;
+    const std::shared_ptr<PositionEncoding> encoding(made, encodings.at(i));  // lives as long as the whole
+    parts.push_back({choices[i], std::string(summary), settings_text(choices[i]), encoding});
+  }
   return parts;
 }
 

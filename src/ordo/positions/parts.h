@@ -14,7 +14,7 @@ namespace ordo {
 struct PositionPart {
   Choice<PositionEncoding> choice;
   std::string summary;
-  std::string settings;  // "theta 500000, scaling yarn (factor 4, original 64)": those that are not defaults
+  std::string settings;  // "theta 500000, scaling yarn (factor 4, truncate false)": those that are not defaults
   std::shared_ptr<PositionEncoding> encoding;
   std::string title() const { return settings.empty() ? choice.kind : choice.kind + ", " + settings; }
 };

@@ -95,7 +95,7 @@ Positions Randomized::place(const Positions& at, int64_t rows, const Draw& draw)
   require<ConfigError>(used <= room, "randomized: {}", refuses_length(used).value_or(""));
   if (even) return stride() == 1 ? at : Positions{.index = at.index * stride()};
   if (!is_training()) return {.index = looked_up(drawn_.on(at.index.device()), at)};
-  const uint64_t batch = key(draw);
+  const uint64_t batch = draw_key(draw);
   std::vector<Tensor> draws;
   for (int64_t row = 0; row < (config_.per_row ? rows : 1); ++row)
     draws.push_back(sorted_draw(used, config_.max_position, mix(batch, static_cast<uint64_t>(row))));

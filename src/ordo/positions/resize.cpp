@@ -35,11 +35,14 @@ Tensor rows_between(const Tensor& table, const Tensor& places) {
   return below + share * (at::embedding(table, high) - below);
 }
 
+namespace {
+// [N, D] -> [rows, D], linear, the first and the last row staying the ends.
 Tensor interpolate_rows(const Tensor& table, int64_t rows) {
   const auto last = static_cast<double>(table.size(0) - 1), steps = static_cast<double>(std::max<int64_t>(rows - 1, 1));
   const Tensor places = at::arange(rows, at::TensorOptions(at::kDouble).device(table.device())) * last / steps;
   return rows_between(table.to(accumulate_type(table.scalar_type())), places);
 }
+}  // namespace
 
 Tensor interpolate_grid(const Tensor& table, const TableGrid& from, const TableGrid& to) {
   const Tensor image = table.to(accumulate_type(table.scalar_type())).t().reshape({1, -1, from.rows, from.columns});

@@ -12,13 +12,12 @@ extern const Names kOnResize;
 struct TableGrid {
   int64_t rows = 0, columns = 0;
   int64_t size() const { return rows * columns; }
+  bool operator==(const TableGrid&) const = default;
 };
 
 // Rows of table [N, D] at real places fp64 [...] within [0, N - 1], linear between neighbours: [..., D]. A whole place
 // gives its row unchanged. Differentiable in the table.
 Tensor rows_between(const Tensor& table, const Tensor& places);
-// [N, D] -> [rows, D], linear, the first and the last row staying the ends.
-Tensor interpolate_rows(const Tensor& table, int64_t rows);
 // [from.size(), D], row by row of the grid -> [to.size(), D]: bicubic, corners not aligned, no antialiasing, as ViT and
 // DINOv2 resize theirs.
 Tensor interpolate_grid(const Tensor& table, const TableGrid& from, const TableGrid& to);

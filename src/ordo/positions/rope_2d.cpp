@@ -12,7 +12,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "ordo/core/hash.h"
 #include "ordo/positions/rotary_checks.h"
 #include "ordo/positions/rotate.h"
 
@@ -23,10 +22,10 @@ namespace {
 constexpr NamedValue kGridVariants[] = {{"pixtral", static_cast<int>(Rope2d::Variant::pixtral)},
                                         {"dinov3", static_cast<int>(Rope2d::Variant::dinov3)}};
 
-// U(-reach, reach) from the micro-batch alone: fp64 [count].
-Tensor grid_draw(std::string_view what, int64_t count, double reach, const Draw& draw) {
+// U(-reach, reach): fp64 [count].
+Tensor grid_draw(int64_t count, double reach, uint64_t key) {
   const Tensor numbers = at::empty({count}, at::kFloat);
-  draw_uniform(numbers, -reach, reach, draw.key(key_of(0, what)));
+  draw_uniform(numbers, -reach, reach, key);
   return numbers.to(at::kDouble);
 }
 
@@ -80,7 +79,8 @@ Tensor Rope2d::Grid::table(const Tensor& coordinates, const Tensor& index) const
 }
 
 Rope2d::Rope2d(const Config& config, const PositionFacts& facts)
-    : config_(config),
+    : PositionMove(kKind),
+      config_(config),
       grid_(grid_of(config, facts)),
       table_([grid = grid_](const Tensor& positions) { return grid.table(grid.coordinates(positions), positions); }) {}
 
@@ -89,10 +89,11 @@ Positions Rope2d::place(const Positions& at, int64_t rows, const Draw& draw) {
   if (!is_training() || !moves()) return at;
   const at::NoGradGuard plain;
   const Tensor coords = at.coords.defined() ? given_coordinates(at) : grid_.coordinates(at.index);
-  const Tensor shift = grid_draw("rope_2d.shift", 2, config_.shift, draw);
-  const Tensor factors = (grid_draw("rope_2d.jitter", 2, std::log(config_.jitter), draw) +
-                          grid_draw("rope_2d.rescale", 1, std::log(config_.rescale), draw))
-                             .exp();
+  const uint64_t batch = draw_key(draw);
+  const Tensor shift = grid_draw(2, config_.shift, mix(batch, 0));
+  const Tensor factors =
+      (grid_draw(2, std::log(config_.jitter), mix(batch, 1)) + grid_draw(1, std::log(config_.rescale), mix(batch, 2)))
+          .exp();
   // The shift counts in the variant's own coordinates: half a side long is 1 in those of dinov3.
   const Tensor side = config_.variant == Variant::dinov3 ? grid_.origin.value() + 0.5 : at::ones({2}, at::kDouble);
   const auto device = coords.device();

@@ -8,13 +8,13 @@
 // In training the coordinates (of dinov3: the scaled ones) may be shifted, stretched along each axis (jitter) and
 // stretched as a whole (rescale), in this order, the same for all tokens of a micro-batch; never in evaluation.
 #pragma once
-#include "ordo/positions/encoding.h"
 #include "ordo/positions/fixed.h"
+#include "ordo/positions/moves.h"
 #include "ordo/positions/table.h"
 
 namespace ordo {
 
-class Rope2d final : public PositionEncoding {
+class Rope2d final : public PositionMove {
  public:
   enum class Variant { pixtral, dinov3 };
   struct Config {

@@ -297,7 +297,7 @@ class LongRopeScaling final : public RopeScaling {
         attention_factor_(sharpened(config, facts)) {}
   Tensor frequencies(const Tensor& lengths) const override {
     const Tensor beyond = lengths.gt(static_cast<double>(original_)).unsqueeze(-1);
-    return at::where(beyond, long_.to(lengths.device()), short_.to(lengths.device()));
+    return at::where(beyond, long_.on(lengths.device()), short_.on(lengths.device()));
   }
   double attention_factor() const override { return attention_factor_; }
   bool by_length() const override { return true; }
@@ -322,7 +322,7 @@ class LongRopeScaling final : public RopeScaling {
     return factor <= 1.0 ? 1.0 : std::sqrt(1.0 + std::log(factor) / std::log(original));
   }
   int64_t original_;
-  Tensor short_, long_;
+  FixedTensor short_, long_;
   double attention_factor_;
 };
 void fields(Fields& f, LongRopeScaling::Config& c) {

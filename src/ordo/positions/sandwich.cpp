@@ -7,6 +7,8 @@
 
 #include <cmath>
 
+#include "ordo/positions/score_parts.h"
+
 namespace ordo {
 
 namespace {

@@ -4,8 +4,8 @@
 //   bias_h = (sum over m = 1 … D'/2 of cos(d / theta^(2m/D')) - D'/2) / (8 h / H)
 // 0 at distance 0 and falling, slower for later heads. Nothing is learned; both sides of a query are alike.
 #pragma once
+#include "ordo/positions/encoding.h"
 #include "ordo/positions/fixed.h"
-#include "ordo/positions/score_parts.h"
 #include "ordo/positions/table.h"
 
 namespace ordo {

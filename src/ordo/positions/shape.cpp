@@ -16,7 +16,7 @@ ShiftedPositions::ShiftedPositions(const Config& config, const PositionFacts&)
 Positions ShiftedPositions::place(const Positions& at, int64_t rows, const Draw& draw) {
   require_whole(kKind, at);
   if (!is_training() || max_shift_ == 0) return at;
-  const uint64_t batch = key(draw);
+  const uint64_t batch = draw_key(draw);
   std::vector<int64_t> shifts;
   for (int64_t row = 0; row < rows; ++row)
     shifts.push_back(static_cast<int64_t>(

@@ -103,8 +103,8 @@ std::shared_ptr<const ScoreBias> Shaw::scores(const AttentionPass& pass) {
   }
   const Tensor vectors = table(keys_, pass.layer);
   const bool keys_too = config_.variant == Variant::relative_key_query;
-  return std::make_shared<ContentBias>(
-      pass, ContentBias::Tables{.queries = vectors, .keys = keys_too ? vectors : Tensor()}, rows_);
+  return std::make_shared<ContentBias>(pass, ContentForm{.queries = vectors, .keys = keys_too ? vectors : Tensor()},
+                                       rows_);
 }
 
 std::shared_ptr<const ValueTerm> Shaw::values(const AttentionPass& pass) {

@@ -6,6 +6,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/cummax.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/ones_like.h>
 #include <ATen/ops/where.h>
 
 #include <algorithm>
@@ -18,21 +19,30 @@ namespace {
 Tensor time_columns(const Positions& at) { return at::arange(at.length(), at.index.options()).expand_as(at.index); }
 }  // namespace
 
+Tensor document_begins(const Positions& at) {
+  Tensor begins = at::ones_like(at.index, at::kBool);
+  if (at.length() > 1) begins.slice(1, 1).copy_(at.index.slice(1, 1) <= at.index.slice(1, 0, -1));
+  return begins;
+}
+
 Tensor document_starts(const Positions& at) {
-  const Tensor column = time_columns(at);
-  return std::get<0>(at::cummax(at::where(at.index == 0, column, 0), 1));
+  return std::get<0>(at::cummax(at::where(document_begins(at), time_columns(at), 0), 1));
 }
 
 Tensor document_ends(const Positions& at) {
   // Seen from the end, the nearest start behind each token.
   const Tensor last = at::full({at.index.size(0), 1}, at.length(), at.index.options());
-  const Tensor starts = at::where(at.index == 0, time_columns(at), at.length());
+  const Tensor starts = at::where(document_begins(at), time_columns(at), at.length());
   const Tensor behind = at::cat({starts.slice(1, 1), last}, 1).flip({1});
   return (-std::get<0>(at::cummax(-behind, 1))).flip({1}) - 1;
 }
 
+void unit_field(Fields& f, double& unit) {
+  f("unit", unit, "how much time is one step, in the unit of the stamps (60: minutes, from seconds)", above(0.0));
+}
+
 void fields(Fields& f, ClockSettings& c) {
-  f("unit", c.unit, "how much time is one step, in the unit of the stamps (60: minutes, from seconds)", above(0.0));
+  unit_field(f, c.unit);
   f("origin", c.origin, "the stamp that counts as zero; absent: the first one of each row");
 }
 

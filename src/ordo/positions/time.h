@@ -6,19 +6,23 @@
 
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "ordo/config/fields.h"
 #include "ordo/ops/sequence.h"
 
 namespace ordo {
 
-// The column at which each token's document starts, int64 [1|B, L]: the last one up to it whose index is 0. Padding,
-// whose index is 0 too, is a document of its own. A row that goes on from an earlier call starts at its first column.
+// Whether each token begins another document than the token before it: bool [1|B, L], the first column always. A
+// document goes on as long as positions grow, moved ones too; a padding token is a document of its own.
+Tensor document_begins(const Positions& at);
+// The column at which each token's document starts, int64 [1|B, L]. A row that goes on from an earlier call starts at
+// its first column.
 Tensor document_starts(const Positions& at);
 // The column at which it ends.
 Tensor document_ends(const Positions& at);
 
+// The length of a step, which all encodings of time have.
+void unit_field(Fields& f, double& unit);
 // Settings of encodings that count time from somewhere, in steps of some length.
 struct ClockSettings {
   double unit = 1.0;

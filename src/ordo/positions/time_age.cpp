@@ -13,7 +13,7 @@ namespace ordo {
 void fields(Fields& f, TimeAge::Config& c) {
   constexpr double kMost = 4096;
   f("features", c.features, "how many time scales", within(1.0, kMost));
-  f("unit", c.unit, "how much time is one step, in the unit of the stamps (60: minutes, from seconds)", above(0.0));
+  unit_field(f, c.unit);
   fields(f, c.scales);
 }
 

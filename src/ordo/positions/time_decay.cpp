@@ -10,6 +10,7 @@
 
 #include "ordo/positions/offsets.h"
 #include "ordo/positions/table.h"
+#include "ordo/positions/time.h"
 
 namespace ordo {
 
@@ -22,7 +23,7 @@ Tensor inverse_softplus(const Tensor& value) { return at::expm1(value).log(); }
 
 void fields(Fields& f, TimeDecay::Config& c) {
   f("variant", c.variant, "the penalty grows in a line with time, or as its logarithm", kTimeDecayVariants);
-  f("unit", c.unit, "how much time is one step, in the unit of the stamps (60: minutes, from seconds)", above(0.0));
+  unit_field(f, c.unit);
   f("shared", c.shared, "one set of parameters for all layers; false: one a layer");
 }
 

@@ -3,11 +3,12 @@
 // (without coords, the index is the time). Irregular gaps become angles; scores depend on the time between two tokens
 // alone. Choose theta so that the slowest wavelength, about 2 pi theta units, exceeds the span of the data.
 //
-// Angles are taken in fp64 from stamps in fp64, so that seconds since 1970 turn to 4e-7 radians;
-// the origin cancels in every score and only serves to keep stamps exact when the unit is much shorter. It is a setting
-// rather than each row's first stamp, because a cache holds turned keys and a later call does not know what came first.
+// Angles are taken in fp64 from stamps in fp64, so that seconds since 1970 turn to 4e-7 radians; the origin cancels in
+// every score and only serves to keep stamps exact when the unit is much shorter. It is a setting rather than each
+// row's first stamp, because a cache holds turned keys and a later call does not know what came first.
 #pragma once
 #include "ordo/positions/encoding.h"
+#include "ordo/positions/fixed.h"
 #include "ordo/positions/table.h"
 
 namespace ordo {
@@ -28,9 +29,9 @@ class TimeRope final : public PositionEncoding {
   Tensor frequencies(int64_t length) const override;  // radians a unit of the stamps
 
  private:
-  Config config_;
-  int64_t head_dim_;
-  PositionTable table_;  // rows: cosines, then sines
+  double unit_;
+  FixedTensor frequencies_;  // fp64 [pairs], radians a step
+  PositionTable table_;      // rows: cosines, then sines
 };
 void fields(Fields& f, TimeRope::Config& c);
 

@@ -98,7 +98,7 @@ std::shared_ptr<const ScoreBias> TransformerXl::scores(const AttentionPass& pass
   const Tensor r = at::linear(rows, weight.to(type)).view({rows.size(0), heads_, -1}).transpose(0, 1);  // [H, R, E]
   const Tensor of_other = at::matmul(r, other.to(type).unsqueeze(2)).squeeze(2) * pass.scale;
   // An alias: the numbers of `of_other` come from r itself, whose gradient would else count them twice in a tile.
-  return std::make_shared<ContentBias>(pass, ContentBias::Tables{.queries = at::alias(r), .offsets = of_other}, row);
+  return std::make_shared<ContentBias>(pass, ContentForm{.queries = at::alias(r), .offsets = of_other}, row);
 }
 
 void TransformerXl::reset(const Initialiser& init, const std::string& path) {

@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "ordo/positions/resize.h"
+#include "ordo/positions/score_parts.h"
 
 namespace ordo {
 
@@ -221,8 +222,7 @@ std::optional<PositionEncoding::Resized> WindowBias::resized(const std::string& 
       saved.size(2) != table_.size(2))
     return std::nullopt;
   const Window from = saved_window(saved.size(1));
-  if (from.offsets() != saved.size(1) || (from.rows == window_.rows && from.columns == window_.columns))
-    return std::nullopt;
+  if (from.offsets() != saved.size(1) || from == window_) return std::nullopt;
   const auto grid = [](const Window& w) { return TableGrid{2 * w.rows - 1, 2 * w.columns - 1}; };
   std::vector<Tensor> layers;
   for (const Tensor& layer : saved.unbind(0)) layers.push_back(interpolate_grid(layer, grid(from), grid(window_)));

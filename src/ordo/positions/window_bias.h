@@ -9,8 +9,8 @@
 // its index read row by row. A length or a place outside of the window is refused; on a GPU, where places cannot be
 // looked at without waiting for them, distances count as at most the window's.
 #pragma once
+#include "ordo/positions/encoding.h"
 #include "ordo/positions/fixed.h"
-#include "ordo/positions/score_parts.h"
 
 namespace ordo {
 
@@ -41,6 +41,7 @@ class WindowBias final : public PositionEncoding, public Resets {
   struct Window {
     int64_t rows = 0, columns = 0;
     int64_t offsets() const { return (2 * rows - 1) * (2 * columns - 1); }
+    bool operator==(const Window&) const = default;
   };
   // What swin_v2's network is asked: s(Dy), s(Dx) for every offset, in the order of swin's table. fp64 [offsets, 2]
   static Tensor coordinates(const Window& window, const Window& pretrained);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // xPos (Sun et al. 2022): rotary turns (interleaved pairs) whose scores also fade with the distance. Pair m of a query
-// at i is multiplied by z_m^((i-c)/B), of a key at j by z_m^((c-j)/B), so that their product carries z_m^((i-j)/B); z_m
-// = (2m/d
-// + gamma) / (1 + gamma) < 1, B = scale_base. For causal attention only: towards the future the factor would grow.
+// at i is multiplied by z_m^((i-c)/B), of a key at j by z_m^((c-j)/B), so that their product carries z_m^((i-j)/B),
+// where
+//   z_m = (2m/d + gamma) / (1 + gamma) < 1, B = scale_base.
+// For causal attention only: towards the future the factor would grow.
 //
 // The centre c is the middle of the row, which keeps both factors near 1; it moves as the row grows, so the cache holds
 // keys before turn and factor and each step makes both anew. Queries and keys of a call share c, because the newest key

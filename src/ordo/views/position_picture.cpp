@@ -10,7 +10,6 @@
 
 #include "ordo/core/text.h"
 #include "ordo/views/position_picture.h"
-#include "ordo/views/svg.h"
 
 namespace ordo {
 
@@ -40,10 +39,8 @@ HeatMap map_of(const Tensor& values, std::string title, std::string x_label, std
           .rows = few.size(0),
           .columns = few.size(1),
           .values = doubles(few),
-          .x0 = 0.0,
-          .x1 = static_cast<double>(values.size(1)),
-          .y0 = 0.0,
-          .y1 = static_cast<double>(values.size(0))};
+          .x_end = static_cast<double>(values.size(1)),
+          .y_end = static_cast<double>(values.size(0))};
 }
 
 Series line(std::string name, const Tensor& x, const Tensor& y, int dash = 0) {
@@ -100,11 +97,12 @@ LinePlot wavelengths_plot(const PositionView& view, const PositionView* plain) {
                 .y_label = "positions a turn",
                 .series = {},
                 .log_y = true};
-  plot.series.push_back(wavelengths_of(asked_text(view), view.at_length, 0));
-  if (view.frequencies.defined() && !same_frequencies(view.frequencies, view.at_length))
-    plot.series.push_back(wavelengths_of(built_text(view), view.frequencies, 1));
-  if (plain != nullptr && plain->frequencies.defined() && !same_frequencies(plain->frequencies, view.at_length))
-    plot.series.push_back(wavelengths_of("default settings", plain->frequencies, 2));
+  plot.series.push_back(wavelengths_of(asked_text(view), view.frequencies, 0));
+  if (view.frequencies_at_max_length.defined() && !same_frequencies(view.frequencies_at_max_length, view.frequencies))
+    plot.series.push_back(wavelengths_of(built_text(view), view.frequencies_at_max_length, 1));
+  if (plain != nullptr && plain->frequencies_at_max_length.defined() &&
+      !same_frequencies(plain->frequencies_at_max_length, view.frequencies))
+    plot.series.push_back(wavelengths_of("default settings", plain->frequencies_at_max_length, 2));
   return plot;
 }
 
@@ -129,7 +127,7 @@ LinePlot decay_plot(const std::vector<NamedView>& views) {
 
 HeatMap similarity_map(const PositionView& view, const std::string& title) {
   HeatMap map = map_of(view.similarity, title, "key position", "query position");
-  map.x1 = map.y1 = static_cast<double>(view.length);  // also of every n-th position
+  map.x_end = map.y_end = static_cast<double>(view.length);  // also of every n-th position
   return map;
 }
 
@@ -180,12 +178,12 @@ void share_shades(std::vector<HeatMap>& maps) {
 
 }  // namespace
 
-std::string position_picture(const PositionView& view, const PositionView* plain) {
+std::vector<Panel> position_panels(const PositionView& view, const PositionView* plain) {
   std::vector<Panel> panels;
   if (view.moved.defined()) panels.emplace_back(moves_plot(view));
   if (view.table.defined())
     panels.emplace_back(map_of(view.table, "What is added to a zero input", "channel", "position"));
-  if (view.at_length.defined()) {
+  if (view.frequencies.defined()) {
     panels.emplace_back(wavelengths_plot(view, plain));
     panels.emplace_back(
         map_of(view.angles.cos(), "Cosine of position times frequency", "pair of channels", "position"));
@@ -194,13 +192,10 @@ std::string position_picture(const PositionView& view, const PositionView* plain
   if (view.bias.defined())
     panels.emplace_back(map_of(seen_pairs(view.bias[0], view), of_first("Bias of head 1", view.bias.size(1), view),
                                "key position", "query position", "added to the score"));
-  std::vector<NamedView> decays{{"these settings", &view}};
-  if (plain != nullptr) decays.push_back({"default settings", plain});
-  const Places& places = view.traits.places;
-  if (!places.positions || places.input || places.query_key || places.scores) {
-    panels.emplace_back(decay_plot(decays));
-    panels.emplace_back(similarity_map(view, "Score between equal tokens, less that at distance 0"));
-  }
+  return panels;
+}
+
+std::string position_picture(const PositionView& view, const PositionView* plain) {
   std::vector<std::string> lines;
   for (const auto& line : {view.summary, view.origin, view.layer_note, view.silence()})
     if (!line.empty()) lines.push_back(line);
@@ -208,29 +203,43 @@ std::string position_picture(const PositionView& view, const PositionView* plain
                               view.untrained() ? "; fresh weights" : ""));
   if (!view.refused.empty())
     lines.push_back(fmt::format("ends at {} positions ({} asked for)", view.length, view.asked));
+  std::vector<Panel> panels = position_panels(view, plain);
+  std::vector<NamedView> decays{{"these settings", &view}};
+  if (plain != nullptr) decays.push_back({"default settings", plain});
+  const Places& places = view.traits.places;
+  if (!places.positions || places.anywhere()) {
+    panels.emplace_back(decay_plot(decays));
+    panels.emplace_back(similarity_map(view, "Score between equal tokens, less that at distance 0"));
+  }
   return svg_page(view.title, lines, panels);
 }
 
-std::string comparison_picture(const std::vector<PositionView>& views) {
+std::vector<Panel> comparison_panels(const std::vector<PositionView>& views) {
   std::vector<NamedView> all;
   std::vector<HeatMap> maps;
+  for (const auto& view : views) {
+    all.push_back({view.name, &view});
+    maps.push_back(similarity_map(view, view.name + ": score, less that at distance 0"));
+  }
+  share_shades(maps);
+  std::vector<Panel> panels{decay_plot(all)};
+  for (auto& map : maps) panels.emplace_back(std::move(map));
+  return panels;
+}
+
+std::string comparison_picture(const std::vector<PositionView>& views) {
   std::vector<std::string> names, lines;
   const bool alike = std::all_of(views.begin(), views.end(), [&](const PositionView& view) {
     return heads_text(view) == heads_text(views.front());
   });
   if (alike) lines.push_back(heads_text(views.front()));
   for (const auto& view : views) {
-    all.push_back({view.name, &view});
     names.push_back(view.name);
-    maps.push_back(similarity_map(view, view.name + ": score, less that at distance 0"));
     std::vector<std::string> notes = view.notes();
     if (!alike) notes.push_back(heads_text(view));
     if (view.set || !notes.empty()) lines.push_back(view.full_name() + (notes.empty() ? "" : ": ") + join(notes, "; "));
   }
-  share_shades(maps);
-  std::vector<Panel> panels{decay_plot(all)};
-  for (auto& map : maps) panels.emplace_back(std::move(map));
-  return svg_page(join(names, ", "), lines, panels);
+  return svg_page(join(names, ", "), lines, comparison_panels(views));
 }
 
 }  // namespace ordo

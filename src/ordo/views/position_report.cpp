@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "ordo/core/text.h"
@@ -46,15 +45,13 @@ std::string wavelengths_text(const PositionView& view) {
 
 // What a longer sequence does to the frequencies, as for scalings that follow the length.
 std::string scaled_text(const PositionView& view) {
-  if (!view.frequencies.defined() || view.asked == view.facts.max_length) return "";
-  if (view.frequencies.sizes() != view.at_length.sizes()) return "other ones";
-  const Tensor ratio = view.at_length / view.frequencies;
+  if (!view.frequencies_at_max_length.defined() || view.asked == view.facts.max_length) return "";
+  if (view.frequencies_at_max_length.sizes() != view.frequencies.sizes()) return "other ones";
+  const Tensor ratio = view.frequencies / view.frequencies_at_max_length;
   const double low = ratio.nan_to_num(1.0).min().item<double>(), high = ratio.nan_to_num(1.0).max().item<double>();
   if (low == 1.0 && high == 1.0) return fmt::format("the same as at length {}", view.facts.max_length);
   return fmt::format("{:.4g} to {:.4g} times those at length {}", low, high, view.facts.max_length);
 }
-
-std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.4f}", value) : "-"; }
 
 Json numbers(const Tensor& t) {
   if (!t.defined()) return nullptr;
@@ -93,7 +90,7 @@ std::string position_text(const PositionView& view) {
   std::vector<std::string> header{"distance"}, row{"score"};
   for (const int64_t d : told_distances(view.length)) {
     header.push_back(std::to_string(d));
-    row.push_back(number(view.decay_at(d)));
+    row.push_back(decimal_text(view.decay_at(d)));
   }
   Table decay(header);
   decay.row(row);
@@ -114,7 +111,7 @@ std::string comparison_text(const std::vector<PositionView>& views) {
                                  view.traits.unbounded ? "any length" : fmt::format("up to {}", view.length),
                                  fmt::format("{}{}", parameter_count(view), view.untrained() ? " (fresh)" : ""),
                                  wavelengths_text(view)};
-    for (const int64_t d : distances) row.push_back(number(view.decay_at(d)));
+    for (const int64_t d : distances) row.push_back(decimal_text(view.decay_at(d)));
     table.row(row);
   }
   std::string text =
@@ -161,11 +158,10 @@ Json position_json(const PositionView& view) {
                 {"asked", view.asked},
                 {"length", view.length},
                 {"refused", view.refused.empty() ? Json(nullptr) : Json(view.refused)},
-                {"axes", view.axes},
                 {"parameters", std::move(parameters)},
                 {"wavelengths", view.wavelengths()},
-                {"frequencies", numbers(view.at_length)},
-                {"frequencies_at_max_length", numbers(view.frequencies)},
+                {"frequencies", numbers(view.frequencies)},
+                {"frequencies_at_max_length", numbers(view.frequencies_at_max_length)},
                 {"distances", numbers(view.distances)},
                 {"bias_by_distance", numbers(view.bias_by_distance)},
                 {"decay", numbers(view.decay)},
@@ -180,8 +176,8 @@ NamedTensors position_tensors(const PositionView& view) {
     if (t.defined()) all.emplace_back(name, t.contiguous().clone());
   };
   add("table", view.table);
-  add("frequencies", view.at_length);
-  add("frequencies_at_max_length", view.frequencies);
+  add("frequencies", view.frequencies);
+  add("frequencies_at_max_length", view.frequencies_at_max_length);
   add("angles", view.angles);
   add("distances", view.distances);
   add("bias_by_distance", view.bias_by_distance);

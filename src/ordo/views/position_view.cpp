@@ -5,8 +5,6 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/full.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/outer.h>
@@ -25,26 +23,21 @@ namespace ordo {
 
 namespace {
 
-Tensor drawn_normal(at::IntArrayRef shape, uint64_t seed, const char* what) {
-  const Tensor t = at::empty(shape, at::kFloat);
-  draw_normal(t, 1.0, key_of(seed, what));
-  return t;
-}
-
 // x [1, L, D], q [1, H, L, E], k [1, G, L, E].
 struct ViewTokens {
   Tensor x, q, k;
 };
 
 ViewTokens noise_tokens(const PositionFacts& f, int64_t L, uint64_t seed) {
-  return {drawn_normal({1, L, f.dim}, seed, "x"), drawn_normal({1, f.heads, L, f.head_dim}, seed, "q"),
-          drawn_normal({1, f.kv_heads, L, f.head_dim}, seed, "k")};
+  return {standard_normal({1, L, f.dim}, key_of(seed, "x")),
+          standard_normal({1, f.heads, L, f.head_dim}, key_of(seed, "q")),
+          standard_normal({1, f.kv_heads, L, f.head_dim}, key_of(seed, "k"))};
 }
 
 ViewTokens equal_tokens(const PositionFacts& f, int64_t L, uint64_t seed) {
-  const Tensor one = drawn_normal({1, 1, 1, f.head_dim}, seed, "equal");
-  return {drawn_normal({1, 1, f.dim}, seed, "x").expand({1, L, f.dim}), one.expand({1, f.heads, L, f.head_dim}),
-          one.expand({1, f.kv_heads, L, f.head_dim})};
+  const Tensor one = standard_normal({1, 1, 1, f.head_dim}, key_of(seed, "equal"));
+  return {standard_normal({1, 1, f.dim}, key_of(seed, "x")).expand({1, L, f.dim}),
+          one.expand({1, f.heads, L, f.head_dim}), one.expand({1, f.kv_heads, L, f.head_dim})};
 }
 
 // [L, D]: what a zero input becomes.
@@ -56,19 +49,15 @@ Tensor input_rows(PositionEncoding& encoding, const PositionFacts& facts, const 
 class Looker {
  public:
   Looker(const PositionSubject& subject, int64_t layer, ViewTokens tokens, const Positions& at)
-      : e_(*subject.encoding),
+      : acting_(acting_in(subject.parts, layer).empty() ? make_position({}, subject.facts) : subject.encoding),
         f_(subject.facts),
         scale_(subject.scale()),
         layer_(layer),
-        acts_(!acting_in(subject.parts, layer).empty()),
         t_(std::move(tokens)),
         at_(at) {
-    k_ = t_.k.contiguous();
-    if (acts_) k_ = e_.key(k_, at, layer).detach();
-    k_ = repeat_groups(k_, f_.heads);
-    const AttentionPass pass = this->pass();
-    if (acts_) bias_ = e_.scores(pass);
-    if (e_.traits().places.input) rows_ = input_rows(e_, f_, at);
+    k_ = repeat_groups(acting_->key(t_.k.contiguous(), at, layer).detach(), f_.heads);
+    bias_ = acting_->scores(pass());
+    if (subject.encoding->traits().places.input) rows_ = input_rows(*subject.encoding, f_, at);
   }
 
   // The bias [H, q1-q0, L] of queries [q0, q1) and all keys; undefined: it has none.
@@ -83,14 +72,13 @@ class Looker {
     return sum + at::matmul(rows_.slice(0, q0, q1), rows_.transpose(0, 1)) * share;
   }
   std::optional<Tensor> values() const {
-    const auto term = acts_ ? e_.values(pass()) : nullptr;
+    const auto term = acting_->values(pass());
     return term ? term->by_offset() : std::nullopt;
   }
 
  private:
   Tensor query(int64_t q0, int64_t q1) const {  // [1, H, q1-q0, E]
-    const Tensor q = t_.q.slice(2, q0, q1).contiguous();
-    return acts_ ? e_.query(q, at_.slice(q0, q1), layer_).detach() : q;
+    return acting_->query(t_.q.slice(2, q0, q1).contiguous(), at_.slice(q0, q1), layer_).detach();
   }
   Tensor bias_of(const Tensor& q, int64_t q0, int64_t q1) const {
     const int64_t L = at_.length();
@@ -103,14 +91,13 @@ class Looker {
             .k = at_,
             .scale = scale_,
             .x = x,
-            .kept = acts_ && e_.keeps() > 0 ? e_.keep(x, at_, layer_) : Tensor(),
+            .kept = acting_->keep(x, at_, layer_),
             .mask = {.causal = f_.causal}};
   }
-  PositionEncoding& e_;
+  std::shared_ptr<PositionEncoding> acting_;  // in the layer; none where nothing does
   const PositionFacts& f_;
   double scale_;
   int64_t layer_;
-  bool acts_;  // anything at all, in this layer
   ViewTokens t_;
   Positions at_;
   Tensor k_;  // [1, H, L, E], as they are used
@@ -118,22 +105,13 @@ class Looker {
   Tensor rows_;  // [L, D]
 };
 
-// 0, 1, 2 … on plain positions, or on the last of several axes.
-Positions places_of(int64_t length, int64_t axes) {
-  Positions at = consecutive(0, length, at::kCPU);
-  if (axes == 0) return at;
-  const Tensor line = at::arange(length, at::kFloat).view({1, length, 1});
-  at.coords = axes == 1 ? line : at::cat({at::zeros({1, length, axes - 1}, at::kFloat), line}, 2);
-  return at;
-}
-
 void look_at_frequencies(const std::vector<PositionPart>& acting, PositionView& view) {
   for (const auto& part : acting) {
-    if (view.at_length.defined()) return;  // of the first that has some
-    view.frequencies = part.encoding->frequencies(view.facts.max_length);
-    view.at_length = part.encoding->frequencies(view.asked);
-    if (view.at_length.defined())
-      view.angles = at::outer(at::arange(view.length, at::kDouble), view.at_length.to(at::kDouble));
+    if (view.frequencies.defined()) return;  // of the first that has some
+    view.frequencies_at_max_length = part.encoding->frequencies(view.facts.max_length);
+    view.frequencies = part.encoding->frequencies(view.asked);
+    if (view.frequencies.defined())
+      view.angles = at::outer(at::arange(view.length, at::kDouble), view.frequencies.to(at::kDouble));
   }
 }
 
@@ -193,7 +171,7 @@ void look_at_pairs(const PositionSubject& subject, const ViewOptions& options, P
   const int64_t L = view.length, M = std::min(L, options.matrix);
   const PositionFacts& f = subject.facts;
   const auto placed = [&](int64_t length) {
-    const Positions at = places_of(length, view.axes);
+    const Positions at = consecutive(0, length, at::kCPU);
     return view.traits.places.positions ? subject.encoding->place(at, 1, {}) : at;
   };
   const Positions all = placed(L), few = placed(M);
@@ -248,7 +226,8 @@ PositionView named_view(const PositionSubject& subject, const ViewOptions& optio
   const int64_t layer = layer_of(subject, options);
   const auto acting = acting_in(subject.parts, layer);
   const std::string kinds = kinds_text(acting, "+");
-  return {.name = subject.name.empty() ? kinds : subject.name + ": " + kinds,
+  return {.owner = subject.name,
+          .name = subject.name.empty() ? kinds : subject.name + ": " + kinds,
           .kinds = kinds,
           .title = titles_text(acting),
           .set = titles_text(acting) != kinds_text(acting, " + "),
@@ -305,19 +284,10 @@ PositionView look_at(const PositionSubject& subject, const ViewOptions& options)
   PositionView view = named_view(subject, options);
   view.length = served_length(*subject.encoding, view.asked, view.refused);
   look_at_frequencies(acting_in(subject.parts, view.layer), view);
-  constexpr int64_t kMostAxes = 3;
-  for (std::optional<ConfigError> wants_axes; view.axes <= kMostAxes; ++view.axes) {
-    try {
-      if (view.traits.places.positions)
-        look_at_moves(*subject.encoding, places_of(std::min(view.length, options.matrix), view.axes), options.seed,
-                      view);
-      look_at_pairs(subject, options, view);
-      break;
-    } catch (const ConfigError& refusal) {  // an encoding of several coordinates a token says so
-      if (!wants_axes) wants_axes = refusal;
-      if (view.axes == kMostAxes) throw *wants_axes;
-    }
-  }
+  if (view.traits.places.positions)
+    look_at_moves(*subject.encoding, consecutive(0, std::min(view.length, options.matrix), at::kCPU), options.seed,
+                  view);
+  look_at_pairs(subject, options, view);
   return view;
 }
 
@@ -330,7 +300,7 @@ std::string PositionView::silence() const {
   return "";
 }
 
-std::string PositionView::full_name() const { return name.substr(0, name.size() - kinds.size()) + title; }
+std::string PositionView::full_name() const { return owner.empty() ? title : owner + ": " + title; }
 
 std::vector<std::string> PositionView::notes() const {
   std::vector<std::string> all;
@@ -338,7 +308,7 @@ std::vector<std::string> PositionView::notes() const {
   if (!layer_note.empty()) all.push_back(layer_note);
   if (const std::string why = silence(); !why.empty())
     all.push_back(why);
-  else if (untrained() && origin.find("fresh weights") == std::string::npos)
+  else if (untrained())
     all.emplace_back("fresh weights");
   return all;
 }
@@ -350,8 +320,8 @@ double PositionView::decay_at(int64_t distance) const {
 
 std::vector<double> PositionView::wavelengths() const {
   std::vector<double> lengths;
-  if (!at_length.defined()) return lengths;
-  const Tensor plain = at_length.to(at::kDouble).contiguous().cpu();
+  if (!frequencies.defined()) return lengths;
+  const Tensor plain = frequencies.to(at::kDouble).contiguous().cpu();
   for (int64_t i = 0; i < plain.numel(); ++i)
     if (const double w = std::abs(plain.const_data_ptr<double>()[i]); w > 0.0)
       lengths.push_back(2.0 * std::numbers::pi / w);

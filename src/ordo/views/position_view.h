@@ -38,6 +38,7 @@ struct ViewOptions {
 // Tokens: `noise` are N(0, 1) in all channels, different ones for the block's input, queries and keys. Equal tokens
 // are one such vector, the same for all heads, and zero at the input, which then holds positions only.
 struct PositionView {
+  std::string owner;    // the run or config it was found in; empty: a kind by itself
   std::string name;     // for a line or a row: "rope", "b: rope"
   std::string kinds;    // what acts in the layer: "learned+alibi"
   std::string title;    // the same with the settings that are not defaults: "rope, theta 500000 + alibi"
@@ -52,17 +53,17 @@ struct PositionView {
   int64_t asked = 0;        // the length that was asked for
   int64_t length = 0;       // positions that are shown: fewer when it refuses more
   std::string refused;      // why; empty when it does not
-  int64_t axes = 0;         // coordinates a token that it had to be given; 0: none, plain positions
   NamedTensors parameters;  // of what acts in the layer, by their names below the encoding
 
-  Tensor table;                   // [L, D]: what a zero input becomes; undefined: it adds nothing there
-  Tensor frequencies, at_length;  // fp64 [pairs], radians a position: for sequences of max_length, and of `length`
-  Tensor angles;                  // fp64 [L, pairs] of at_length; for shifts of whole positions
-  Tensor distances;               // int64 [n], query - key: 0 … L-1; in a two-sided stack from -(L-1)
-  Tensor bias_by_distance;        // [H, n], noise; past: for the last query, future: for the first
-  Tensor bias;                    // [H, M, M], noise, of the first M positions; not yet masked
-  Tensor values_by_offset;        // [1|H, 2M-1, E]: what is added to values, for key - query from -(M-1)
-  Tensor decay;                   // [n]: score between equal tokens, mean of the heads, less that of distance 0
+  Tensor table;  // [L, D]: what a zero input becomes; undefined: it adds nothing there
+  // fp64 [pairs], radians a position: for sequences of `asked`, and of max_length.
+  Tensor frequencies, frequencies_at_max_length;
+  Tensor angles;            // fp64 [L, pairs] of `frequencies`; for shifts of whole positions
+  Tensor distances;         // int64 [n], query - key: 0 … L-1; in a two-sided stack from -(L-1)
+  Tensor bias_by_distance;  // [H, n], noise; past: for the last query, future: for the first
+  Tensor bias;              // [H, M, M], noise, of the first M positions; not yet masked
+  Tensor values_by_offset;  // [1|H, 2M-1, E]: what is added to values, for key - query from -(M-1)
+  Tensor decay;             // [n]: score between equal tokens, mean of the heads, less that of distance 0
   // [m, m], m <= M: for every pair of `similar` positions, less the mean of the diagonal; hidden pairs of a causal
   // stack are NaN.
   Tensor similarity;
@@ -75,7 +76,7 @@ struct PositionView {
   // What is to be said beside a picture or a table of several: where it is from, its layer, its weights.
   std::vector<std::string> notes() const;
   double decay_at(int64_t distance) const;  // NaN past what is shown
-  std::vector<double> wavelengths() const;  // positions a turn, of at_length, ascending; still pairs are left out
+  std::vector<double> wavelengths() const;  // positions a turn, of `frequencies`, ascending; still pairs are left out
 };
 
 PositionView look_at(const PositionSubject& subject, const ViewOptions& options);
