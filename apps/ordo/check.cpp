@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // ordo check CONFIG: reads and assembles a config without training, and says what a training would cost.
-#include <ATen/ops/zeros.h>
 #include <fmt/core.h>
 
-#include <map>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "options.h"
 #include "ordo/attention/attention.h"
-#include "ordo/core/log.h"
 #include "ordo/core/text.h"
 #include "ordo/models/stack_of.h"
 #include "ordo/nn/precision.h"
@@ -23,14 +21,9 @@ namespace {
 
 // "decoder.blocks.3.attention.q.weight" -> "decoder.blocks.*.attention": what people mean by a part of a model.
 std::string part_of(const std::string& parameter) {
-  Words steps;
-  for (size_t begin = 0; begin <= parameter.size();) {
-    const size_t end = std::min(parameter.find('.', begin), parameter.size());
-    std::string step = parameter.substr(begin, end - begin);
-    const bool number = step.find_first_not_of("0123456789") == step.npos;
-    steps.push_back(number ? "*" : std::move(step));
-    begin = end + 1;
-  }
+  Words steps = split(parameter, '.');
+  for (auto& step : steps)
+    if (step.find_first_not_of("0123456789") == step.npos) step = "*";
   steps.pop_back();  // weight, bias
   const auto star = std::find(steps.begin(), steps.end(), "*");
   if (star != steps.end() && steps.end() - star > 2) steps.erase(star + 2, steps.end());
@@ -72,44 +65,18 @@ struct KernelChoice {
   bool same_as(const KernelChoice& other) const { return kernel == other.kernel && refused == other.refused; }
 };
 
-// The attention call that a layer would make in training, on zeros: kernels look at shapes, types and forms only.
-AttentionCall training_call(const MultiHeadAttention& attention, PositionEncoding& position, const RunConfig& config,
-                            c10::Device device) {
-  const AttentionLayer& layer = attention.settings();
-  const int64_t E = layer.config.head_dim;
-  const int64_t length = config.train.length;
-  const AutocastState autocast = autocast_of(config.train.precision);
-  const auto grows =
-      at::TensorOptions().device(device).dtype(autocast.enabled ? autocast.dtype : at::kFloat).requires_grad(true);
-  AttentionCall call{.q = at::zeros({1, layer.config.heads, length, E}, grows),
-                     .k = at::zeros({1, layer.config.kv_heads, length, E}, grows)};
-  call.v = call.k;
-  call.mask = Mask{.causal = true, .window = layer.window};
-  call.scale = layer.config.scale;
-  call.dropout = layer.config.dropout;
-  call.softcap = layer.config.softcap;
-  const Positions at = consecutive(0, length, device);
-  AttentionPass pass{.layer = layer.layer,
-                     .q = at,
-                     .k = at,
-                     .scale = call.scale,
-                     .x = at::zeros({1, length, layer.dim}, grows),
-                     .mask = call.mask};
-  pass.kept = position.keep(pass.x, at, layer.layer);
-  call.bias = position.scores(pass);
-  call.value_term = position.values(pass);
-  return call;
-}
-
-// Throws ConfigError when the configured kernel refuses a layer, as the first step of a training would.
+// Throws when the configured kernel refuses a layer, as the first step of a training would.
 std::vector<KernelChoice> kernel_choices(Model& model, const RunConfig& config, c10::Device device) {
   std::vector<KernelChoice> choices;
+  const auto stack = stack_of(config.model);
+  const at::TensorOptions options = at::TensorOptions().device(device).dtype(compute_type(config.train.precision));
   for (const auto& module : model.modules()) {
     const auto* attention = module->as<MultiHeadAttention>();
     if (attention == nullptr) continue;
     const int64_t layer = attention->settings().layer;
     KernelChoice choice{.first = layer, .last = layer};
-    const AttentionCall call = training_call(*attention, model.position(), config, device);
+    const AttentionCall call =
+        training_call(attention->settings(), &model.position(), !stack || stack->causal, row_length(config), options);
     if (const auto* chooser = attention->kernel().as<AutoKernel>()) {
       auto verdict = chooser->choose(call);
       choice.kernel = verdict.kind;
@@ -117,10 +84,7 @@ std::vector<KernelChoice> kernel_choices(Model& model, const RunConfig& config, 
     } else {
       const auto& configured = attention->settings().config.kernel;
       choice.kernel = configured.kind;
-      if (const auto refusal = attention->kernel().refuses(call))
-        refused_at(configured.source, ConfigError(fmt::format("attention kernel {} cannot serve layer {}: {}; use "
-                                                              "model.attention.kernel=auto",
-                                                              configured.kind, layer, *refusal)));
+      if (const auto refusal = attention->refusal(call)) throw KernelRefusal(placed(configured.source, *refusal));
     }
     if (!choices.empty() && choices.back().same_as(choice))
       choices.back().last = layer;
@@ -160,7 +124,7 @@ std::vector<EncodingEntry> encoding_entries(const RunConfig& config, Model& mode
 }
 
 struct Findings {
-  std::string device, vocabulary;
+  std::string device;
   std::vector<EncodingEntry> position;
   std::vector<std::string> data;
   std::vector<std::pair<std::string, int64_t>> parts;
@@ -174,17 +138,16 @@ struct Findings {
 Findings look_at(const RunConfig& config, bool with_step) {
   const c10::Device device = open_device_quietly(config.device);
   Assembly parts = assemble(config, device, {});
-  const auto too_long = parts.model->position().refuses_length(config.train.length);
-  require<ConfigError>(!too_long, "train.length ({}): {}", config.train.length, too_long.value_or(""));
   // Opens the training data and builds the schedule over the steps that there will be: what train would refuse, too.
   warn_of_moves_alone(*parts.model);
+  warn_of_mirror(config, *parts.task);
   Trainer trainer(config, {.task = parts.task, .model = parts.model, .device = device});
   Findings found{.device = device.str(),
                  .data = parts.task->summary(),
                  .parts = parameters_by_part(*parts.model),
                  .rows = rows_of(config.train)};
   for (const auto& [part, count] : found.parts) found.parameters += count;
-  found.cost = parts.model->cost(config.train.length);
+  found.cost = parts.model->cost(row_length(config));
   if (const auto stack = stack_of(config.model)) found.layers = stack->config.layers;
   found.position = encoding_entries(config, *parts.model);
   found.memory = estimate_memory(config, *parts.model);
@@ -268,12 +231,12 @@ void print_findings(const Findings& found, const RunConfig& config) {
   print_parameters(found);
   print(fmt::format("\narithmetic   {} FLOPs a token forward, {} in training, at length {}\n",
                     count_text(found.cost.flops_per_token), count_text(3 * found.cost.flops_per_token),
-                    config.train.length));
+                    row_length(config)));
   print(fmt::format(
       "memory       weights {}, gradients {}, optimizer {}{}, activations about {} for {} rows of {}: {} in all\n",
       bytes_text(m.weights), bytes_text(m.gradients), bytes_text(m.optimizer),
       m.ema > 0 ? fmt::format(", averages {}", bytes_text(m.ema)) : "", bytes_text(m.activations), found.rows,
-      config.train.length, bytes_text(m.total())));
+      row_length(config), bytes_text(m.total())));
   print_position(found);
   print_kernels(found);
   for (const auto& line : found.data) print(fmt::format("data         {}\n", line));

@@ -20,7 +20,7 @@ struct EvalOptions {
   std::string split = "validation", checkpoint;
   std::vector<int64_t> lengths;
   int64_t stride = 0;
-  bool json = false;
+  bool json = false, details = false;
 };
 
 struct EvalRow {
@@ -69,6 +69,17 @@ Json as_json(const Surgery& surgery) {
   return {{"changes", surgery.changes}, {"tensors", std::move(tensors)}};
 }
 
+// What statistics need beyond the sums: each held-out example, and the loss by place in the row.
+void add_details(Json& one, const Evaluation& evaluation) {
+  if (!evaluation.outcomes.accuracy.empty()) {
+    one["items"] = evaluation.outcomes.accuracy;
+    one["twins"] = evaluation.outcomes.twins;
+  }
+  Json places = Json::array();
+  for (const double loss : evaluation.position_loss) places.push_back(std::isfinite(loss) ? Json(loss) : Json(nullptr));
+  one["position_loss"] = std::move(places);
+}
+
 Json as_json(const std::vector<EvalRow>& rows, const EvalOptions& options) {
   Json results = Json::array();
   for (const auto& row : rows) {
@@ -80,6 +91,7 @@ Json as_json(const std::vector<EvalRow>& rows, const EvalOptions& options) {
       one["protocol"] = row.report.evaluation.protocol;
       one["metrics"] = Json(row.report.evaluation.metrics);
       one["tokens"] = std::llround(row.report.evaluation.tokens);
+      if (options.details) add_details(one, row.report.evaluation);
     }
     if (row.surgery.made()) one["surgery"] = as_json(row.surgery);
     results.push_back(std::move(one));
@@ -89,8 +101,15 @@ Json as_json(const std::vector<EvalRow>& rows, const EvalOptions& options) {
 
 // A split of fewer tokens than a window holds; nothing for other rows.
 std::string shortness(const EvalReport& report) {
-  if (!report.refused.empty() || report.evaluation.tokens >= static_cast<double>(report.length)) return "";
+  if (!report.refused.empty() || report.evaluation.protocol == "whole_examples" ||
+      report.evaluation.tokens >= static_cast<double>(report.length))
+    return "";
   return fmt::format("no window is that long: 1 window of {:.0f}", report.evaluation.tokens);
+}
+
+std::string protocol_text(const std::string& protocol) {
+  if (protocol == "whole_examples") return "whole examples of each length";
+  return protocol == "non_overlapping" ? "non-overlapping windows" : protocol + " windows";
 }
 
 void print_table(const std::vector<EvalRow>& rows, const EvalOptions& options) {
@@ -120,9 +139,7 @@ void print_table(const std::vector<EvalRow>& rows, const EvalOptions& options) {
       notes.push_back(fmt::format("{} at length {}: {}", row.run, row.report.length, note));
   }
   print(table.text());
-  if (!protocol.empty())
-    print(fmt::format("\nover the whole {} split, {} windows\n", options.split,
-                      protocol == "non_overlapping" ? "non-overlapping" : protocol));
+  if (!protocol.empty()) print(fmt::format("\nover the whole {} split, {}\n", options.split, protocol_text(protocol)));
   if (!options.overrides.empty()) print(fmt::format("with {}\n", join(options.overrides, " ")));
   if (!notes.empty()) print("\n" + join(notes, "\n") + "\n");
 }
@@ -142,8 +159,10 @@ int eval(const Words& words) {
       "slide windows by so many tokens: each token is judged once, with more before it (0: windows do not overlap)", 0,
       1 << 24);
   options.flag("--json", o.json, "one JSON document");
+  options.flag("--details", o.details, "with --json: each held-out example, and the loss by place in the row");
   options.overrides(o.overrides);
   if (!options.parse(words)) return kDone;
+  require<ConfigError>(o.json || !o.details, "--details goes into the JSON document: add --json");
 
   for (const auto& run : o.runs) require_run(run, o);
   std::vector<EvalRow> rows;

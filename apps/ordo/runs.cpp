@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runs.h"
 
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/empty_like.h>
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+
 #include "ordo/core/errors.h"
 #include "ordo/core/log.h"
 #include "ordo/ops/device.h"
+#include "ordo/ops/draw.h"
 
 namespace ordo::cli {
 
@@ -16,6 +24,28 @@ fs::path config_file_of(const fs::path& path) {
   require<CheckpointError>(fs::exists(file), "{} is no run folder and no checkpoint: there is no config.yaml in it",
                            path.string());
   return file;
+}
+
+// Does reading a row backwards just turn its hidden states round? Asked with random values in place of the encoding's
+// first ones, which may say nothing yet (a bias that begins at 0): with what it can learn, that is. Changes the model.
+bool blind_to_reversal(Model& model) {
+  constexpr double kMoved = 0.1, kTold = 1e-3;
+  constexpr int64_t kLongest = 8;
+  const c10::NoGradGuard no_gradients;
+  model.eval();
+  uint64_t key = 1;
+  for (const auto& parameter : model.position().parameters()) {
+    const at::Tensor change = at::empty_like(parameter);
+    draw_normal(change, kMoved, ++key);
+    parameter.add_(change);
+  }
+  const int64_t length = std::min(model.max_length(), kLongest);
+  const at::Tensor ids = at::arange(length, at::kLong).unsqueeze(0);
+  const auto hidden = [&](const at::Tensor& row) {
+    return model.forward({.ids = row, .at = consecutive(0, length, at::kCPU)});
+  };
+  const at::Tensor forwards = hidden(ids), backwards = hidden(ids.flip(1)).flip(1);
+  return (forwards - backwards).abs().max().item<double>() < kTold * forwards.abs().max().item<double>();
 }
 
 }  // namespace
@@ -57,7 +87,7 @@ ModelFacts model_facts(const RunConfig& config, const Task& task, int64_t traine
 Assembly assemble(const RunConfig& config, c10::Device device, const fs::path& saved_tokenizer,
                   int64_t trained_length) {
   Assembly made;
-  made.task = tasks().build(config.task, {.saved_tokenizer = saved_tokenizer, .seed = config.seed()});
+  made.task = make_task(config, saved_tokenizer);
   made.model = models().build(config.model, model_facts(config, *made.task, trained_length));
   made.model->to(device);
   return made;
@@ -69,6 +99,16 @@ void warn_of_moves_alone(Model& model) {
   log::warn(
       "model.position only moves positions, and no other encoding is beside it to read them, so it changes nothing; "
       "give one after it, as in model.position=[randomized, rope]");
+}
+
+void warn_of_mirror(const RunConfig& config, const Task& task) {
+  if (!task.mirror() || !blind_to_reversal(*models().build(config.model, model_facts(config, task)))) return;
+  log::warn(
+      "{} has rows that ask for another answer when they are read backwards, but to this model a row and its reversal "
+      "are the same: its model.position treats both sides of a token alike, so it can only guess between the two; use "
+      "one that tells the sides apart, as in model.position=sinusoidal, rope or t5_bias, or alibi with "
+      "model.position.direction=asymmetric",
+      config.task.kind);
 }
 
 void tell_surgery(const Surgery& surgery, const std::string& run) {

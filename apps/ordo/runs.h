@@ -57,6 +57,8 @@ TrainedModel open_model(const std::string& run, const std::string& which, const 
 
 // A warning when all that a model's encodings do is to move positions that nothing else reads.
 void warn_of_moves_alone(Model& model);
+// A warning when rows and their reversals have other answers, and the model gives both the same.
+void warn_of_mirror(const RunConfig& config, const Task& task);
 
 // What became of the position encoding's tensors, to the log; nothing when it is the checkpoint's own.
 void tell_surgery(const Surgery& surgery, const std::string& run);

@@ -3,19 +3,24 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "options.h"
+#include "ordo/checkpoint/weights.h"
 #include "ordo/core/errors.h"
 #include "ordo/core/files.h"
+#include "ordo/core/hash.h"
 #include "ordo/core/log.h"
 #include "ordo/core/text.h"
 #include "ordo/ops/device.h"
 #include "ordo/train/console.h"
 #include "ordo/train/drift.h"
+#include "ordo/train/evaluate.h"
 #include "ordo/train/jsonl.h"
 #include "ordo/train/tensorboard.h"
+#include "ordo/train/weights.h"
 #include "runs.h"
 #include "signals.h"
 
@@ -83,17 +88,21 @@ class LastEvaluation final : public Observer {
     reports_.push_back(report);
   }
   std::string table() const {
-    Table table({"split", "length", "loss", "perplexity", "accuracy", "tokens"});
+    Metrics all;  // of any length
+    for (const auto& report : reports_) all.insert(report.evaluation.metrics.begin(), report.evaluation.metrics.end());
+    const Words names = in_reading_order(all);
+    Words header{"split", "length"};
+    header.insert(header.end(), names.begin(), names.end());
+    header.emplace_back("tokens");
+    Table table(header);
     for (const auto& report : reports_) {
-      const auto& metrics = report.evaluation.metrics;
-      const auto cell = [&](const char* name, double times, const char* unit) {
-        const auto found = metrics.find(name);
-        return found == metrics.end() ? std::string("-")
-                                      : fmt::format("{:.{}f}{}", times * found->second, times == 1.0 ? 4 : 1, unit);
-      };
-      table.row({split_name(report.split), std::to_string(report.length), cell("loss", 1.0, ""),
-                 cell("perplexity", 1.0, ""), cell("accuracy", 100.0, "%"),
-                 report.refused.empty() ? fmt::format("{:.0f}", report.evaluation.tokens) : "refused"});
+      Words cells{split_name(report.split), std::to_string(report.length)};
+      for (const auto& name : names) {
+        const auto found = report.evaluation.metrics.find(name);
+        cells.push_back(found == report.evaluation.metrics.end() ? "-" : metric_text(name, found->second));
+      }
+      cells.push_back(report.refused.empty() ? fmt::format("{:.0f}", report.evaluation.tokens) : "refused");
+      table.row(cells);
     }
     return reports_.empty() ? "" : table.text();
   }
@@ -154,6 +163,21 @@ void begin_with(const Checkpoint& init, const RunConfig& config, Model& model) {
   tell_surgery(surgery, init.folder().string());
 }
 
+// What the run begins with, for those who compare it with others: <run>/start.json.
+//   {"parameters":…,"flops_per_token":…,"weights":{"decoder.norm.weight":"xxh3:…"}}
+void write_start(const fs::path& run, const RunConfig& config, const Model& model) {
+  Json weights = Json::object();
+  int64_t parameters = 0;
+  for (const auto& [name, tensor] : weights_of(model)) {
+    const at::Tensor here = tensor.detach().to(at::kCPU).contiguous();
+    weights[name] = hash_text(hash_bytes(here.data_ptr(), here.nbytes()));
+  }
+  for (const auto& p : parameters_of(model)) parameters += p.value.numel();
+  write_file(run / "start.json", json_text({{"parameters", parameters},
+                                            {"flops_per_token", model.cost(row_length(config)).flops_per_token},
+                                            {"weights", std::move(weights)}}));
+}
+
 int train_in(const fs::path& run, const TrainOptions& o, const RunConfig& config, c10::Device device,
              const Checkpoint* init, const std::atomic<bool>& stop) {
   const FolderLock lock(run);
@@ -181,7 +205,9 @@ int train_in(const fs::path& run, const TrainOptions& o, const RunConfig& config
     log::info("{} has its own checkpoints and goes on from them; --init was for its beginning", run.string());
   else if (init != nullptr)
     begin_with(*init, config, *parts.model);
+  if (!start) write_start(run, config, *parts.model);
   warn_of_moves_alone(*parts.model);
+  warn_of_mirror(config, *parts.task);
   Console console;
   JsonLines lines(run);
   TensorBoard board(run);

@@ -14,10 +14,10 @@
 #include <functional>
 #include <map>
 
+#include "ordo/checkpoint/weights.h"
 #include "ordo/config/config.h"
 #include "ordo/core/hash.h"
 #include "ordo/train/muon.h"
-#include "ordo/train/weights.h"
 #include "support/thrown.h"
 #include "support/tolerance.h"
 

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "ordo/checkpoint/weights.h"
 #include "ordo/core/text.h"
 #include "ordo/train/evaluate.h"
 #include "ordo/train/surgery.h"

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "ordo/checkpoint/weights.h"
 #include "ordo/core/files.h"
 #include "ordo/train/evaluate.h"
 #include "ordo/train/judge.h"

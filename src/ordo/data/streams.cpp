@@ -23,34 +23,6 @@ void require_sizes(int64_t batch_size, int64_t length) {
                        "batches need a size and a length of at least 1, found {} and {}", batch_size, length);
 }
 
-// The place in the data: epochs done, and windows (or batches, in an evaluation) of this one.
-struct StreamPlace {
-  int64_t epoch = 0, cursor = 0;
-
-  Json to_json() const {
-    Json json = Json::object();
-    json["epoch"] = epoch;
-    json["cursor"] = cursor;
-    return json;
-  }
-  static StreamPlace from_json(const Json& json, int64_t most) {
-    const auto count = [&](const char* key) {
-      const bool there =
-          json.is_object() && json.contains(key) && json[key].is_number_integer() && json[key].get<int64_t>() >= 0;
-      require<CheckpointError>(there,
-                               "the place in the data must be {{\"epoch\": …, \"cursor\": …}} with counts, found {}",
-                               json_line(json));
-      return json[key].get<int64_t>();
-    };
-    const StreamPlace place{.epoch = count("epoch"), .cursor = count("cursor")};
-    require<CheckpointError>(
-        place.cursor <= most,
-        "the place in the data is window {} of an epoch, but an epoch has {}: the data or its length has changed",
-        place.cursor, most);
-    return place;
-  }
-};
-
 class TrainingStream final : public BatchStream {
  public:
   TrainingStream(std::shared_ptr<const TokenSequence> tokens, const TrainingWindows& settings)
@@ -174,6 +146,29 @@ class EvaluationStream final : public BatchStream {
 };
 
 }  // namespace
+
+Json StreamPlace::to_json() const {
+  Json json = Json::object();
+  json["epoch"] = epoch;
+  json["cursor"] = cursor;
+  return json;
+}
+
+StreamPlace StreamPlace::from_json(const Json& json, int64_t most) {
+  const auto count = [&](const char* key) {
+    const bool there =
+        json.is_object() && json.contains(key) && json[key].is_number_integer() && json[key].get<int64_t>() >= 0;
+    require<CheckpointError>(
+        there, "the place in the data must be {{\"epoch\": …, \"cursor\": …}} with counts, found {}", json_line(json));
+    return json[key].get<int64_t>();
+  };
+  const StreamPlace place{.epoch = count("epoch"), .cursor = count("cursor")};
+  require<CheckpointError>(
+      place.cursor <= most,
+      "the place in the data is window {} of an epoch, but an epoch has {}: the data or its length has changed",
+      place.cursor, most);
+  return place;
+}
 
 Batch batch_of(const TokenSequence& tokens, const std::vector<Window>& windows) {
   ORDO_ASSERT(!windows.empty());

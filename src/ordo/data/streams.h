@@ -11,6 +11,14 @@
 
 namespace ordo {
 
+// The place in the data: epochs done, and windows or examples (batches, in an evaluation of windows) of this one.
+struct StreamPlace {
+  int64_t epoch = 0, cursor = 0;
+  Json to_json() const;
+  // Throws CheckpointError for what is no such place, or lies past `most`.
+  static StreamPlace from_json(const Json& json, int64_t most);
+};
+
 // random: an epoch is floor((n-1) / L) windows, each starting anywhere with equal chance, drawn with replacement
 // (nanoGPT's way). All batches are full. packed: the sequence is laid out in floor((n-1) / L) windows side by side
 // (from a start drawn anew each epoch, so that the rest at the ends is another one), each taken once an epoch in

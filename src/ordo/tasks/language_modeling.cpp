@@ -98,8 +98,9 @@ Evaluation LanguageModeling::evaluate(Model& model, const StreamOptions& options
   require<DataError>(scores.tokens() > 0.0,
                      "the {} split has no token to judge: each of its documents is a single token",
                      split_name(options.split));
-  const bool sliding = options.stride > 0 && options.stride < options.length;
-  return {.metrics = scores.metrics(), .tokens = scores.tokens(), .protocol = sliding ? "sliding" : "non_overlapping"};
+  Evaluation made = scores.evaluation();
+  made.protocol = options.stride > 0 && options.stride < options.length ? "sliding" : "non_overlapping";
+  return made;
 }
 
 uint64_t LanguageModeling::fingerprint() const { return tokens(Split::train)->fingerprint(); }

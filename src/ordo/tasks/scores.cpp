@@ -2,6 +2,8 @@
 #include "ordo/tasks/scores.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/constant_pad_nd.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
@@ -14,11 +16,29 @@ namespace {
 
 void add_sum(Tensor& total, const Tensor& part) { total = total.defined() ? total + part : part; }
 
+// Sums by place [L]: rows of other lengths count where they reach.
+void add_places(Tensor& total, const Tensor& part) {
+  if (!total.defined()) {
+    total = part;
+    return;
+  }
+  const int64_t longest = std::max(total.size(0), part.size(0));
+  total =
+      at::constant_pad_nd(total, {0, longest - total.size(0)}) + at::constant_pad_nd(part, {0, longest - part.size(0)});
+}
+
 double value_of(const Tensor& sum) { return sum.defined() ? sum.item<double>() : 0.0; }
+
+std::vector<double> values_of(const Tensor& t) {
+  const Tensor here = t.to(at::kCPU, at::kDouble).contiguous();
+  return {here.data_ptr<double>(), here.data_ptr<double>() + here.numel()};
+}
 
 }  // namespace
 
-TokenScores::TokenScores(const Tokenizer* tokenizer) {
+bool larger_is_better(std::string_view metric) { return metric == "accuracy" || metric == "exact_match"; }
+
+TokenScores::TokenScores(const Tokenizer* tokenizer, Keep keep) : keep_(keep) {
   if (tokenizer == nullptr) return;
   for (int64_t id = 0; id < tokenizer->vocab_size(); ++id) {
     const std::string piece = tokenizer->piece(id);
@@ -35,11 +55,29 @@ void TokenScores::add(Model& model, const Batch& batch) {
   count_text(batch.targets);
   const Batch there = to_device(batch, model.head().weight().device());
   const Tensor hidden = model.forward({.ids = there.ids, .at = there.at, .mask = there.mask, .draw = there.draw});
+  judge(model.head(), hidden, there.targets);
+}
+
+void TokenScores::judge(const Head& head, const Tensor& hidden, const Tensor& targets) {
+  const c10::NoGradGuard no_gradients;
   Tensor correct;
-  const Tensor losses = model.head().token_losses(hidden, there.targets, &correct);
+  const Tensor losses = head.token_losses(hidden, targets, &correct);
+  const Tensor counted = targets.ne(kIgnore);
   add_sum(loss_, losses.sum(at::kDouble));
   add_sum(correct_, correct.sum(at::kDouble));  // never true where the target is kIgnore
-  tokens_ += batch.weight;
+  tokens_ += counted.sum().item<double>();
+  count_places(losses, counted);
+  if (keep_ == Keep::rows) count_rows(correct, counted);
+}
+
+void TokenScores::count_places(const Tensor& losses, const Tensor& counted) {
+  add_places(place_loss_, losses.sum(0, /*keepdim=*/false, at::kDouble));
+  add_places(place_counted_, counted.sum(0, /*keepdim=*/false, at::kDouble));
+}
+
+void TokenScores::count_rows(const Tensor& correct, const Tensor& counted) {
+  rows_.push_back(correct.sum(1, /*keepdim=*/false, at::kDouble) /
+                  counted.sum(1, /*keepdim=*/false, at::kDouble).clamp_min(1.0));
 }
 
 void TokenScores::count_text(const Tensor& targets) {
@@ -58,6 +96,17 @@ Metrics TokenScores::metrics() const {
   if (characters_ > 0.0) metrics["bits_per_character"] = nats / std::numbers::ln2 / characters_;
   if (bytes_ > 0.0) metrics["bits_per_byte"] = nats / std::numbers::ln2 / bytes_;
   return metrics;
+}
+
+Evaluation TokenScores::evaluation() const {
+  Evaluation made{.metrics = metrics(), .tokens = tokens_};
+  if (place_loss_.defined()) made.position_loss = values_of(place_loss_ / place_counted_);
+  if (rows_.empty()) return made;
+  made.outcomes.accuracy = values_of(at::cat(rows_));
+  const auto& rows = made.outcomes.accuracy;
+  made.metrics["exact_match"] =
+      static_cast<double>(std::count(rows.begin(), rows.end(), 1.0)) / static_cast<double>(rows.size());
+  return made;
 }
 
 }  // namespace ordo

@@ -12,20 +12,29 @@ namespace ordo {
 
 class TokenScores {
  public:
-  explicit TokenScores(const Tokenizer* tokenizer);  // null: no metrics per character or byte
+  enum class Keep { sums, rows };  // rows: what became of each row, and exact_match: the share of rows all right
+  explicit TokenScores(const Tokenizer* tokenizer, Keep keep = Keep::sums);  // null: no metrics per character or byte
   // Runs the model, which must be in eval mode, without gradients.
   void add(Model& model, const Batch& batch);
+  // Hidden states [B, L, D] against targets [B, L], kIgnore left out; without gradients.
+  void judge(const Head& head, const Tensor& hidden, const Tensor& targets);
   double tokens() const { return tokens_; }
-  Metrics metrics() const;
+  Evaluation evaluation() const;  // all but the protocol
 
  private:
   void count_text(const Tensor& targets);
+  void count_places(const Tensor& losses, const Tensor& counted);
+  void count_rows(const Tensor& correct, const Tensor& counted);
+  Metrics metrics() const;
   struct Size {
     int64_t bytes = 0, characters = 0;
   };
   std::vector<Size> sizes_;  // of each token's text, by id
+  Keep keep_;
   double tokens_ = 0.0, bytes_ = 0.0, characters_ = 0.0;
-  Tensor loss_, correct_;  // fp64 sums on the model's device: reading them would wait for it
+  Tensor loss_, correct_;              // fp64 sums on the model's device: reading them would wait for it
+  Tensor place_loss_, place_counted_;  // fp64 [longest row so far]
+  std::vector<Tensor> rows_;           // fp64 [B] of each batch: share of its targets that were right
 };
 
 }  // namespace ordo

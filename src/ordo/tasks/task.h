@@ -20,10 +20,13 @@ struct Loss {
   double weight = 0.0;
 };
 using Metrics = std::map<std::string, double>;
+// Is a larger value of this metric the better one? (accuracy, exact_match; not loss, perplexity, bits_per_…)
+bool larger_is_better(std::string_view metric);
 
 struct TaskFacts {
   fs::path saved_tokenizer = {};  // of a checkpoint: used instead of the training text
   uint64_t seed = 0;              // of generated data and of splits
+  bool causal = true;             // the model sees what stands before a token alone: rows are laid out for it
 };
 
 struct StreamOptions {
@@ -38,17 +41,25 @@ struct StreamOptions {
   const std::atomic<bool>* stop = nullptr;  // once it is set, an evaluation may return early: its metrics are not used
 };
 
+// What became of each held-out example, for statistics that draw among them.
+struct Outcomes {
+  std::vector<double> accuracy;  // of each: the share of its targets that were right; empty: the task has no examples
+  int64_t twins = 1;             // examples i * twins … (i + 1) * twins - 1 belong together
+};
 struct Evaluation {
   Metrics metrics;       // loss, perplexity, accuracy, bits_per_character, …
   double tokens = 0.0;   // targets judged
-  std::string protocol;  // non_overlapping | sliding
+  std::string protocol;  // non_overlapping | sliding (windows of a text) | whole_examples
+  Outcomes outcomes = {};
+  std::vector<double> position_loss = {};  // mean loss of the targets at each place of a row; NaN where there is none
 };
 
 // Cheap to construct: data is read when first needed.
 class Task {
  public:
   virtual ~Task() = default;
-  virtual ModelFacts complete(ModelFacts facts) const = 0;  // adds what the data decides: vocab_size
+  // Adds what the data decides: vocab_size; and max_length, given as train.length counts it, in tokens.
+  virtual ModelFacts complete(ModelFacts facts) const = 0;
   // Why this model cannot be trained on it, in words; nothing if it can.
   virtual std::optional<std::string> refuses(const Model& model) const {
     (void)model;
@@ -56,6 +67,13 @@ class Task {
   }
   virtual std::unique_ptr<BatchStream> open(const StreamOptions& options) const = 0;
   virtual bool has(Split split) const = 0;
+  // Tokens of the longest row of this length, which train.length and evaluate.lengths count in the task's own unit.
+  virtual int64_t row_length(int64_t length) const { return length; }
+  // Are examples or splits drawn anew for another seed?
+  virtual bool draws_examples() const { return false; }
+  // Are there rows that ask for another answer when they are read backwards? An encoding that treats both sides alike,
+  // in a model that sees both, cannot tell them apart.
+  virtual bool mirror() const { return false; }
   virtual Loss loss(Model& model, const Batch& batch, const LossOptions& options) const = 0;
   virtual Evaluation evaluate(
       Model& model, const StreamOptions& options) const = 0;  // over the WHOLE split; the model must be in eval mode

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "ordo/certify/certify.h"
+#include "ordo/checkpoint/weights.h"
 #include "ordo/core/log.h"
 #include "ordo/core/text.h"
-#include "ordo/train/weights.h"
 
 namespace ordo {
 

@@ -20,6 +20,7 @@ constexpr std::string_view kFirstWeights = "the weights come from the checkpoint
 constexpr DriftRule kDriftRules[] = {
     {"name", Drift::allowed, kNoEffect},
     {"seed", Drift::needs_force, kDraws},
+    {"instance", Drift::needs_force, kOrder},
     {"device", Drift::allowed, "results then agree in about four digits, not to the bit"},
     {"task", Drift::needs_force, kOrder},
     {"task.data", Drift::allowed, "the training data itself is compared by its fingerprint"},
@@ -74,16 +75,11 @@ bool covers(std::string_view rule, std::string_view path) {
 
 // "model.position.0.theta" -> "model.position.theta".
 std::string without_places(std::string_view path) {
-  std::string plain;
-  for (size_t begin = 0; begin <= path.size();) {
-    const size_t end = std::min(path.find('.', begin), path.size());
-    const std::string_view part = path.substr(begin, end - begin);
-    const bool place =
-        !part.empty() && std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (!place) plain += (plain.empty() ? "" : ".") + std::string(part);
-    begin = end + 1;
-  }
-  return plain;
+  auto parts = split(path, '.');
+  std::erase_if(parts, [](const std::string& part) {
+    return !part.empty() && part.find_first_not_of("0123456789") == part.npos;
+  });
+  return join(parts, ".");
 }
 
 // "model.position.0.kind" -> "model.position.0": the choice whose kind this is; empty for other keys.

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "ordo/train/weights.h"
+#include "ordo/checkpoint/weights.h"
 
 namespace ordo {
 
@@ -46,7 +46,7 @@ std::vector<EvalReport> evaluate_lengths(const Task& task, Model& model, const E
   std::vector<EvalReport> reports;
   for (const int64_t length : options.lengths) {
     EvalReport report{.length = length, .split = options.split};
-    if (const auto why = model.position().refuses_length(length)) {
+    if (const auto why = model.position().refuses_length(task.row_length(length))) {
       report.refused = *why;
     } else {
       report.evaluation = task.evaluate(model, {.split = options.split,
@@ -65,7 +65,7 @@ std::vector<EvalReport> evaluate_lengths(const Task& task, Model& model, const E
 
 std::vector<std::string> in_reading_order(const Metrics& metrics) {
   std::vector<std::string> names;
-  for (const char* known : {"loss", "perplexity", "accuracy"})
+  for (const char* known : {"loss", "perplexity", "accuracy", "exact_match"})
     if (metrics.contains(known)) names.emplace_back(known);
   for (const auto& [name, value] : metrics)
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
@@ -73,7 +73,8 @@ std::vector<std::string> in_reading_order(const Metrics& metrics) {
 }
 
 std::string metric_text(const std::string& name, double value) {
-  return name == "accuracy" ? fmt::format("{:.1f}%", 100.0 * value) : fmt::format("{:.4f}", value);
+  return name == "accuracy" || name == "exact_match" ? fmt::format("{:.1f}%", 100.0 * value)
+                                                     : fmt::format("{:.4f}", value);
 }
 
 }  // namespace ordo

@@ -23,9 +23,10 @@ EvaluateOptions evaluate_options(const RunConfig& config, Split split);
 // such. `step` is left 0. Empty when the stop was asked for before the end.
 std::vector<EvalReport> evaluate_lengths(const Task& task, Model& model, const EvaluateOptions& options);
 
-// Names of metrics in the order in which people look for them: loss, perplexity, accuracy, then whatever else there is.
+// Names of metrics in the order in which people look for them: loss, perplexity, accuracy, exact_match, then whatever
+// else there is.
 std::vector<std::string> in_reading_order(const Metrics& metrics);
-// A person reads accuracy as a share of a hundred and a loss to four digits.
+// A person reads shares as parts of a hundred and a loss to four digits.
 std::string metric_text(const std::string& name, double value);
 
 }  // namespace ordo

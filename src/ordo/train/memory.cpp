@@ -28,13 +28,13 @@ std::string amount_asked(const std::string& message) {
   return "";
 }
 
-double tokens_of(const RunConfig& config) { return static_cast<double>(rows_of(config.train) * config.train.length); }
+double tokens_of(const RunConfig& config) { return static_cast<double>(rows_of(config.train) * row_length(config)); }
 
 double bytes_of_number(const RunConfig& config) { return config.train.precision == Precision::fp32 ? 4.0 : 2.0; }
 
 // With nothing recomputed.
 double all_activation_bytes(const RunConfig& config, const Model& model) {
-  return model.cost(config.train.length).activation_bytes_per_token * tokens_of(config) * bytes_of_number(config) / 4.0;
+  return model.cost(row_length(config)).activation_bytes_per_token * tokens_of(config) * bytes_of_number(config) / 4.0;
 }
 
 [[noreturn]] void throw_out_of_memory(const std::string& message, const RunConfig& config, const Model& model) {

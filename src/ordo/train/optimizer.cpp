@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ordo/checkpoint/checkpoint.h"
+#include "ordo/core/text.h"
 
 namespace ordo {
 
@@ -13,12 +14,8 @@ constexpr NamedValue kDecayList[] = {{"matrices", static_cast<int>(Decay::matric
 
 // True when one of the dotted parts of a name is `word`.
 bool has_part(std::string_view name, std::string_view word) {
-  for (size_t begin = 0; begin <= name.size();) {
-    const size_t end = std::min(name.find('.', begin), name.size());
-    if (name.substr(begin, end - begin) == word) return true;
-    begin = end + 1;
-  }
-  return false;
+  const auto parts = split(name, '.');
+  return std::find(parts.begin(), parts.end(), word) != parts.end();
 }
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "ordo/core/text.h"
+#include "ordo/models/stack_of.h"
 #include "ordo/tasks/language_modeling.h"
 #include "ordo/train/judge.h"
 
@@ -104,6 +105,8 @@ void fields(Fields& f, CheckpointConfig& c) {
 void fields(Fields& f, RunConfig& c) {
   f("name", c.name, "of the run and its folder; default: the file's name");
   f("seed", c.seed_value, "of weights, data order and dropout", at_least(0));
+  f("instance", c.instance, "of examples and splits that are drawn: the same ones for every seed; none: the seed's own",
+    at_least(0));
   f("device", c.device, "auto, cpu, cuda or cuda:N");
   f("task", c.task, "data, loss and metrics", required());
   f("model", c.model, "what is trained", required());
@@ -133,8 +136,19 @@ void check(const RunConfig& c, Problems& problems) {
   if (c.task.kind == LanguageModeling::kKind && c.task.config)
     for (auto& text : contradictions(c.task.as<LanguageModeling::Config>().data, "task.data"))
       problems.add_text("task.data", std::move(text));
-  check(c.model, "model", c.train.length, problems);
+  // The task cannot be made of settings that contradict each other.
+  check(c.model, "model", problems.empty() ? row_length(c) : c.train.length, problems);
 }
+
+std::shared_ptr<Task> make_task(const RunConfig& config, const fs::path& saved_tokenizer) {
+  const auto stack = stack_of(config.model);
+  const int64_t drawn = config.instance.value_or(config.seed_value);
+  return tasks().build(
+      config.task,
+      {.saved_tokenizer = saved_tokenizer, .seed = static_cast<uint64_t>(drawn), .causal = !stack || stack->causal});
+}
+
+int64_t row_length(const RunConfig& config) { return make_task(config)->row_length(config.train.length); }
 
 LoadedConfig load_run_config(const fs::path& file, std::span<const std::string> overrides) {
   LoadedConfig loaded;

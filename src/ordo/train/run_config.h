@@ -29,7 +29,7 @@ struct TrainConfig {
   int64_t batch_size = 0;  // rows of a micro-batch; exactly one of batch_size and batch_tokens
   int64_t batch_tokens = 0;
   int64_t length = 0;
-  int64_t trained_length = 0;  // of the weights it began with (ordo train --init); 0: its own, drawn from the seed
+  int64_t trained_length = 0;  // tokens, of the weights it began with (ordo train --init); 0: its own, from the seed
   int64_t accumulate = 1;
   Choice<Optimizer> optimizer{"adamw"};
   Choice<Schedule> schedule{"cosine"};
@@ -64,6 +64,7 @@ struct RunConfig {
   std::string name;
   uint64_t seed() const { return static_cast<uint64_t>(seed_value); }
   int64_t seed_value = 0;
+  std::optional<int64_t> instance = {};  // of what is drawn of the data: examples, splits; nothing: the seed's own
   std::string device = "auto";
   Choice<Task> task;
   Choice<Model> model;
@@ -86,5 +87,10 @@ LoadedConfig load_run_config(const fs::path& file, std::span<const std::string> 
 LoadedConfig load_run_config_text(const std::string& text, std::string_view name,
                                   std::span<const std::string> overrides);
 std::string resolved_yaml(const RunConfig& config);
+
+// The task of a config; `saved_tokenizer` is a checkpoint's, or empty.
+std::shared_ptr<Task> make_task(const RunConfig& config, const fs::path& saved_tokenizer = {});
+// Tokens of the longest row of a length as the config's task counts it: train.length unless another is given.
+int64_t row_length(const RunConfig& config);
 
 }  // namespace ordo

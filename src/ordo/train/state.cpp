@@ -34,6 +34,7 @@ TrainState read_state(const Json& j) {
   s.without_improvement = j.at("without_improvement").get<int64_t>();
   s.data_fingerprint = j.at("data_fingerprint").get<std::string>();
   s.tokenizer_fingerprint = j.at("tokenizer_fingerprint").get<std::string>();
+  s.data_order = j.value("data_order", uint64_t{0});  // not kept by early versions
   s.data = extracted(j.at("data"));
   s.scaler = extracted(j.at("scaler"));
   return s;
@@ -54,6 +55,7 @@ std::string state_text(const TrainState& s) {
                         {"without_improvement", s.without_improvement},
                         {"data_fingerprint", s.data_fingerprint},
                         {"tokenizer_fingerprint", s.tokenizer_fingerprint},
+                        {"data_order", s.data_order},
                         {"data", embedded(s.data)},
                         {"scaler", embedded(s.scaler)}});
 }

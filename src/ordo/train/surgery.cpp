@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "ordo/checkpoint/weights.h"
 #include "ordo/core/text.h"
 #include "ordo/models/stack_of.h"
 #include "ordo/positions/rope_scaling.h"
@@ -20,7 +21,7 @@ using Fate = TensorFate::Fate;
 // The positions that a model of this config is built for.
 int64_t built_length(const RunConfig& config) {
   const auto stack = stack_of(config.model);
-  return stack && stack->config.max_length > 0 ? stack->config.max_length : config.train.length;
+  return stack && stack->config.max_length > 0 ? stack->config.max_length : row_length(config);
 }
 
 std::string default_of(const Kinds& kinds, const std::string& kind, const std::string& key) {

@@ -32,7 +32,7 @@ struct Surgery {
 };
 
 // The length that a checkpoint's weights were trained at, from its config: train.trained_length where its own weights
-// came from elsewhere, else model.max_length, else train.length.
+// came from elsewhere, else model.max_length, else train.length, in tokens.
 int64_t trained_length(const RunConfig& saved);
 int64_t trained_length(const Checkpoint& checkpoint);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ordo/core/hash.h"
 #include "ordo/core/log.h"
 #include "ordo/core/text.h"
 #include "ordo/ops/device.h"
@@ -44,10 +45,11 @@ StreamOptions training_stream(const RunConfig& config) {
           .training = true};
 }
 
-HorizonFacts horizon_facts(const RunConfig& config, const BatchStream& stream) {
+HorizonFacts horizon_facts(const RunConfig& config, const Task& task, const BatchStream& stream) {
   const auto accumulate = static_cast<double>(config.train.accumulate);
   return {.steps_per_epoch = stream.batches_per_epoch() / accumulate,
-          .tokens_per_step = static_cast<double>(rows_of(config.train) * config.train.length) * accumulate};
+          .tokens_per_step =
+              static_cast<double>(rows_of(config.train) * task.row_length(config.train.length)) * accumulate};
 }
 
 ScheduleFacts schedule_facts(const RunConfig& config, const Model& model, const HorizonFacts& h) {
@@ -62,7 +64,7 @@ Trainer::Inside::Inside(const RunConfig& run_config, TrainerParts trainer_parts)
     : config(run_config),
       parts(std::move(trainer_parts)),
       stream(prefetched(parts.task->open(training_stream(config)), kBatchesAhead)),
-      horizons(horizon_facts(config, *stream)),
+      horizons(horizon_facts(config, *parts.task, *stream)),
       facts(schedule_facts(config, *parts.model, horizons)),
       updater(config, *parts.model, facts),
       judge(config) {
@@ -112,6 +114,7 @@ std::vector<Batch> Trainer::Inside::next_batches() {
   for (int64_t micro = 0; micro < config.train.accumulate; ++micro) {
     auto batch = stream->next();
     ORDO_ASSERT(batch.has_value());  // training streams have no end
+    state.data_order = mix(state.data_order, hash_bytes(batch->ids.data_ptr(), batch->ids.nbytes()));
     batch->draw = {.seed = config.seed(), .step = state.step + 1, .micro = micro};
     batches.push_back(to_device(*batch, parts.device));
   }

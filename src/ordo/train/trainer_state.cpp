@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "ordo/checkpoint/weights.h"
 #include "ordo/core/log.h"
 #include "ordo/train/evaluate.h"
 #include "ordo/train/inside.h"
