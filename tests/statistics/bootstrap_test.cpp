@@ -10,7 +10,7 @@
 namespace ordo::test {
 
 TEST_CASE("bootstrap: up to 6 values every resample is counted", "[golden]") {
-  for (const Json& c : stored("bootstrap").at("enumerated")) {
+  for (const Json& c : stored("bootstrap", "enumerated")) {
     const Bootstrap found = bootstrap_mean(numbers(c.at("values")), c.at("level"));
     CHECK(found.exact);
     CHECK(found.interval.kind == "bootstrap");
@@ -21,7 +21,7 @@ TEST_CASE("bootstrap: up to 6 values every resample is counted", "[golden]") {
 }
 
 TEST_CASE("bootstrap: above 6 values a fixed draw comes as near to scipy's as so many draws can", "[golden]") {
-  for (const Json& c : stored("bootstrap").at("drawn")) {
+  for (const Json& c : stored("bootstrap", "drawn")) {
     const std::vector<double> values = numbers(c.at("values"));
     const Bootstrap found = bootstrap_mean(values);
     CHECK_FALSE(found.exact);

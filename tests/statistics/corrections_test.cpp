@@ -22,6 +22,7 @@ TEST_CASE("corrections: Holm's by its closed form, Benjamini and Hochberg's as s
 TEST_CASE("corrections: five comparisons at the smallest p of 8 seeds stay below 0.05, of 7 they do not", "[unit]") {
   CHECK(holm(std::vector<double>(5, 1.0 / 128))[0] == 5.0 / 128);
   CHECK(holm(std::vector<double>(5, 1.0 / 64))[0] > 0.05);
+  CHECK(holm(std::vector<double>{0.7, 0.6}) == std::vector<double>{1.0, 1.0});  // at most 1
 }
 
 TEST_CASE("corrections: a comparison without an answer counts among the others as 1", "[unit]") {

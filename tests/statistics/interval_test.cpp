@@ -20,7 +20,7 @@ bool is_none(const Interval& interval) {
 }  // namespace
 
 TEST_CASE("interval: Student's over repetitions is scipy's", "[golden]") {
-  for (const Json& c : stored("interval").at("t")) {
+  for (const Json& c : stored("interval", "t")) {
     const std::vector<double> values = numbers(c.at("values"));
     const Sample sample = describe(values);
     CHECK(sample.n == static_cast<int64_t>(values.size()));
@@ -36,7 +36,7 @@ TEST_CASE("interval: Student's over repetitions is scipy's", "[golden]") {
 }
 
 TEST_CASE("interval: Clopper and Pearson's is scipy's", "[golden]") {
-  for (const Json& c : stored("interval").at("exact")) {
+  for (const Json& c : stored("interval", "exact")) {
     const Interval interval = exact_interval(c.at("successes"), c.at("trials"), c.at("level"));
     CHECK(interval.kind == "exact");
     CHECK(interval.low == nearly(c.at("low")));
@@ -81,9 +81,9 @@ TEST_CASE("interval: items of a pair count once", "[unit]") {
   CHECK(items_interval(pairs, 1).low > interval.low);
 }
 
-TEST_CASE("interval: shares of items that add up to a whole number count as that many successes", "[unit]") {
+TEST_CASE("interval: shares of items add up to successes", "[unit]") {
   const std::vector<double> thirds(30, 1.0 / 3.0), full(7, 1.0);
-  CHECK(items_interval(thirds).high == exact_interval(10, 30).high);
+  CHECK(items_interval(thirds).high == Approx(exact_interval(10, 30).high));
   CHECK(items_interval(full).high == 1.0);
   CHECK(items_interval(full).low == Approx(std::pow(0.025, 1.0 / 7.0)));  // (α / 2)^(1 / n)
 }

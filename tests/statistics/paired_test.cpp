@@ -10,7 +10,7 @@
 namespace ordo::test {
 
 TEST_CASE("paired: difference, interval, effect and exact p are scipy's", "[golden]") {
-  for (const Json& c : stored("paired").at("cases")) {
+  for (const Json& c : stored("paired", "cases")) {
     const std::vector<double> a = numbers(c.at("a")), b = numbers(c.at("b"));
     INFO(c.at("a") << " against " << c.at("b"));
     const Paired paired = compare_paired(a, b);
@@ -88,6 +88,7 @@ TEST_CASE("paired: separated means every seed of one above every seed of the oth
   CHECK(separated(low, high));
   CHECK(separated(high, low));
   CHECK_FALSE(separated(low, across));  // 0.6 is not above 0.6
+  CHECK_FALSE(separated(across, low));
   CHECK_FALSE(separated(std::vector<double>{1, 2}, std::vector<double>{3, 4}));
   CHECK_FALSE(separated(low, std::vector<double>{0.7, 0.8, std::nan("")}));
 }

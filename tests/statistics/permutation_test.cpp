@@ -51,7 +51,7 @@ TEST_CASE("permutation: sums that differ by rounding alone are equal", "[unit]")
 }
 
 TEST_CASE("permutation: above 20 differences a fixed draw comes near the exact p", "[golden]") {
-  const Json many = stored("paired").at("many");
+  const Json many = stored("paired", "many");
   const SignFlips test = sign_flip_test(numbers(many.at("differences")));
   const double p = many.at("p");
   CHECK_FALSE(test.exact);

@@ -18,6 +18,9 @@ inline Json stored(const std::string& name) {
 
 inline std::vector<double> numbers(const Json& list) { return list.get<std::vector<double>>(); }
 
+// One part of them, by value: what a loop goes over must outlive it.
+inline Json stored(const std::string& name, const std::string& part) { return stored(name).at(part); }
+
 // Equal to nine digits, both computations being in double precision.
 inline Approx nearly(const Json& expected) { return Approx(expected.get<double>()).epsilon(1e-9).margin(1e-12); }
 

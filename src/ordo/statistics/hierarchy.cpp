@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -36,25 +37,20 @@ std::optional<Scores> balanced_scores(const Hierarchy& data) {
   if (data.runs.empty() || data.twins < 1) return {};
   const size_t items = data.runs.front().items.size();
   if (items == 0 || items % static_cast<size_t>(data.twins) != 0) return {};
-  std::vector<const ScoredRun*> runs;
+  std::map<std::pair<int64_t, int64_t>, const ScoredRun*> runs;  // by seed and instance
   std::set<int64_t> seeds, instances;
   for (const ScoredRun& run : data.runs) {
     if (run.items.size() != items || !all_finite(run.items)) return {};
-    runs.push_back(&run);
+    runs.emplace(std::pair(run.seed, run.instance), &run);
     seeds.insert(run.seed);
     instances.insert(run.instance);
   }
-  const bool crossed = data.items_of == ItemsOf::instance;
-  const auto place = [&](const ScoredRun* run) { return std::pair(run->seed, crossed ? run->instance : 0); };
-  std::sort(runs.begin(), runs.end(), [&](auto* a, auto* b) { return place(a) < place(b); });
-  const bool repeated = std::adjacent_find(runs.begin(), runs.end(),
-                                           [&](auto* a, auto* b) { return place(a) == place(b); }) != runs.end();
   Scores scores{.seeds = seeds.size(),
-                .instances = crossed ? instances.size() : 1,
+                .instances = data.items_of == ItemsOf::instance ? instances.size() : 1,
                 .groups = items / static_cast<size_t>(data.twins)};
-  // Each place at most once, and as many runs as places: each exactly once.
-  if (repeated || runs.size() != scores.seeds * scores.instances || scores.seeds < 2) return {};
-  for (const ScoredRun* run : runs) {
+  // No place twice, and as many as there are: each once.
+  if (runs.size() != data.runs.size() || runs.size() != scores.seeds * scores.instances || scores.seeds < 2) return {};
+  for (const auto& [place, run] : runs) {
     const std::vector<double> means = group_means(run->items, data.twins);
     scores.values.insert(scores.values.end(), means.begin(), means.end());
   }

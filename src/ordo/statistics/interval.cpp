@@ -61,10 +61,7 @@ Interval items_interval(std::span<const double> items, int64_t twins, double lev
   if (!shares || twins < 1 || items.size() % static_cast<size_t>(twins) != 0) return {.level = level};
   const double right = std::accumulate(items.begin(), items.end(), 0.0) / static_cast<double>(twins);
   const auto trials = static_cast<int64_t>(items.size()) / twins;
-  // Thirds and the like add up to a whole number but for rounding.
-  const double whole = std::round(right);
-  const bool is_whole = std::abs(right - whole) <= kRounding * static_cast<double>(items.size());
-  return exact_interval(is_whole ? whole : right, trials, level);
+  return exact_interval(right, trials, level);
 }
 
 Interval items_difference(std::span<const double> a, std::span<const double> b, int64_t twins, double level) {
