@@ -1,11 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of all tasks.
+#include "ordo/tasks/addition.h"
+#include "ordo/tasks/associative_recall.h"
+#include "ordo/tasks/copy.h"
+#include "ordo/tasks/counting.h"
+#include "ordo/tasks/dyck.h"
+#include "ordo/tasks/lag.h"
 #include "ordo/tasks/language_modeling.h"
+#include "ordo/tasks/listops.h"
+#include "ordo/tasks/majority.h"
+#include "ordo/tasks/modular_sum.h"
+#include "ordo/tasks/needle.h"
+#include "ordo/tasks/parity.h"
+#include "ordo/tasks/polynomial.h"
+#include "ordo/tasks/reverse.h"
+#include "ordo/tasks/selective_copy.h"
+#include "ordo/tasks/sort.h"
 
 namespace ordo {
 
 const TaskCatalog& tasks() {
-  static const TaskCatalog catalog("task", {entry<LanguageModeling, Task, TaskFacts>()});
+  static const TaskCatalog catalog("task", {
+                                               entry<LanguageModeling, Task, TaskFacts>(),
+                                               entry<CopyTask, Task, TaskFacts>(),
+                                               entry<Reverse, Task, TaskFacts>(),
+                                               entry<Sort, Task, TaskFacts>(),
+                                               entry<Addition, Task, TaskFacts>(),
+                                               entry<Parity, Task, TaskFacts>(),
+                                               entry<ModularSum, Task, TaskFacts>(),
+                                               entry<Majority, Task, TaskFacts>(),
+                                               entry<Dyck, Task, TaskFacts>(),
+                                               entry<AssociativeRecall, Task, TaskFacts>(),
+                                               entry<Needle, Task, TaskFacts>(),
+                                               entry<SelectiveCopy, Task, TaskFacts>(),
+                                               entry<Counting, Task, TaskFacts>(),
+                                               entry<Polynomial, Task, TaskFacts>(),
+                                               entry<ListOps, Task, TaskFacts>(),
+                                               entry<Lag, Task, TaskFacts>(),
+                                           });
   return catalog;
 }
 template <>
