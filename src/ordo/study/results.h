@@ -63,7 +63,7 @@ Results read_results(const fs::path& study, const Plan& plan);
 std::string results_csv(const Plan& plan, const Results& results);
 
 // Any run folders as if they were a study's: factors are what differs between their configs (settings that vary
-// together are one factor, named after the first), what `ordo eval` left or else the last best evaluation of the
+// together are one factor, named after the first key), what `ordo eval` left or else the last best evaluation of the
 // training are the results. Throws ConfigError for a folder that is no run.
 struct RunsInput {
   Plan plan;

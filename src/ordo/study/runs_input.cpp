@@ -31,6 +31,15 @@ struct VaryingKey {
   std::vector<std::string> values;
 };
 
+// By path; a kind before what belongs to it.
+bool stands_before(const VaryingKey& a, const VaryingKey& b) {
+  const auto order = [](const VaryingKey& key) {
+    const bool kind = key.path.ends_with(".kind");
+    return kind ? key.path.substr(0, key.path.size() - std::string_view("kind").size()) : key.path;
+  };
+  return order(a) < order(b);
+}
+
 std::vector<VaryingKey> varying_keys(std::vector<RunConfig>& configs) {
   std::vector<VaryingKey> keys;
   for (size_t run = 1; run < configs.size(); ++run) {
@@ -42,6 +51,7 @@ std::vector<VaryingKey> varying_keys(std::vector<RunConfig>& configs) {
       key->values[run] = difference.b;
     }
   }
+  std::sort(keys.begin(), keys.end(), stands_before);
   return keys;
 }
 
@@ -53,7 +63,7 @@ bool is_function_of(const VaryingKey& a, const VaryingKey& b) {
   return true;
 }
 
-// Keys that vary together, the first as the configs have them; one factor.
+// Keys that vary together: one factor, named after the first.
 using KeysOfFactor = std::vector<const VaryingKey*>;
 
 std::vector<KeysOfFactor> factors_of(const std::vector<VaryingKey>& keys) {
@@ -95,10 +105,14 @@ std::vector<std::string> level_names_of(const KeysOfFactor& keys) {
   return names;
 }
 
-// "model.position.kind" -> "position", "train.optimizer.lr" -> "lr".
-std::string short_name(std::string path) {
-  if (path.ends_with(".kind")) path.resize(path.size() - std::string_view(".kind").size());
-  return path.substr(path.rfind('.') + 1);
+// "model.position.0.kind" -> "position", "train.optimizer.lr" -> "lr".
+std::string short_name(const std::string& path) {
+  std::vector<std::string> parts = split(path, '.');
+  const auto says_nothing = [](const std::string& part) {
+    return part == "kind" || part.find_first_not_of("0123456789") == part.npos;
+  };
+  while (parts.size() > 1 && says_nothing(parts.back())) parts.pop_back();
+  return parts.back();
 }
 
 void add_factor(StudyConfig& study, std::vector<PlannedRun>& runs, std::string name,
