@@ -27,7 +27,8 @@ TEST_CASE("report: the answer stands before everything else", "[unit]") {
   const StudyReport study = fabricated_study();
   REQUIRE_FALSE(study.summary.headline.empty());
   const std::string& page = fabricated_page();
-  const size_t main = page.find("<main>"), answer = page.find(escaped(study.summary.headline), main);
+  const size_t main = page.find("<main>"),
+               answer = page.find(escaped(report::capitalised(study.summary.headline)), main);
   REQUIRE(answer != std::string::npos);
   CHECK(answer < page.find("<table", main));
   CHECK(answer < page.find("<svg", main));
@@ -82,7 +83,7 @@ TEST_CASE("report: names of any kind are text, never markup", "[unit]") {
   CHECK_FALSE(has(page, "<b> & \"c\""));
   CHECK_FALSE(has(page, "\x01"));
   CHECK(has(page, "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&quot;&amp;"));
-  CHECK(has(page, "a &lt;b&gt; &amp; &quot;c&quot;"));
+  CHECK(has(page, "A &lt;b&gt; &amp; &quot;c&quot;"));
 }
 
 TEST_CASE("report: the page loads nothing and runs nothing", "[unit]") {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ordo/core/text.h"
+#include "ordo/report/numbers.h"
 #include "ordo/report/table.h"
 #include "report/fabricated_study.h"
 
@@ -21,7 +22,7 @@ report::ReportTable table_of(const std::string& cell) {
 TEST_CASE("report: Markdown has the answer first, then claims and tables with as many cells in every row", "[unit]") {
   const StudyReport study = fabricated_study();
   const std::string text = report_markdown(study);
-  CHECK(text.find(report::markdown_escaped(study.summary.headline)) < text.find("| "));
+  CHECK(text.find(report::markdown_escaped(report::capitalised(study.summary.headline))) < text.find("| "));
   size_t bars = 0;
   for (const auto& line : split(text, '\n')) {
     if (!line.starts_with("|")) {
@@ -56,7 +57,11 @@ TEST_CASE("report: LaTeX is ASCII, its environments close, and rows have as many
   size_t columns = 0, open = 0;
   for (const auto& line : split(text, '\n')) {
     if (line.starts_with("\\begin{tabular}{")) {
-      columns = line.size() - std::string("\\begin{tabular}{}").size();
+      columns = 0;
+      for (size_t i = std::string("\\begin{tabular}{").size(); i + 1 < line.size(); ++i) {
+        ++columns;
+        if (line[i] == 'p') i = line.find('}', i);
+      }
       ++open;
     }
     if (line == "\\end{tabular}") --open;

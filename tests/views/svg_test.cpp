@@ -2,6 +2,7 @@
 #include "support/catch.h"
 
 #include <limits>
+#include <set>
 
 #include "ordo/views/svg.h"
 
@@ -86,6 +87,65 @@ TEST_CASE("svg: constant and empty plots are drawn without numbers that are not 
   const std::string page = svg_page("p", {}, {flat, empty, zeros});
   CHECK(page.find("nan") == std::string::npos);
   CHECK(page.find("inf") == std::string::npos);
+}
+
+TEST_CASE("svg: an interval is a band around a line, parted where there is none, and a bar at a point", "[unit]") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  Series series{.name = "s", .x = {0, 1, 2, 3, 4}, .y = {1, 1, 1, 1, 1}};
+  series.low = {0, 0, nan, 0, 0};
+  series.high = {2, 2, nan, 2, 2};
+  LinePlot plot{.title = "t", .x_label = "x", .y_label = "y", .series = {series}};
+  const std::string bands = svg_page("p", {}, {plot});
+  const size_t at = bands.find("<path class=\"band");
+  REQUIRE(at != std::string::npos);
+  const std::string band = bands.substr(at, bands.find("/>", at) - at);
+  CHECK(count_of(band, "M") == 2);
+  CHECK(count_of(band, "z") == 2);
+  CHECK(count_of(band, "L") == 6);
+  plot.series[0].points = true;
+  const std::string bars = svg_page("p", {}, {plot});
+  CHECK(bars.find("class=\"band") == std::string::npos);
+  CHECK(count_of(bars, "class=\"dot") == 5);
+  const size_t bar = bars.find("class=\"bar");
+  CHECK(count_of(bars.substr(bar, bars.find("/>", bar) - bar), "V") == 4);
+}
+
+TEST_CASE("svg: every value of a row is a mark with its name, and a reference has one of its own", "[unit]") {
+  DotPlot plot{.title = "t", .x_label = "x"};
+  plot.rows.push_back({.name = "ours", .note = "2 ± 1", .dots = {{1, "seed 1"}, {1, "seed 2"}, {3, "seed 3"}}});
+  plot.rows.push_back({.name = "theirs", .note = "", .dots = {{2, "paper"}}, .reference = true});
+  plot.mark_x = -5.0;
+  plot.mark = "bound";
+  const std::string chart = svg_chart(plot, "one");
+  CHECK(count_of(chart, "class=\"dot c0\"") == 3);
+  CHECK(count_of(chart, "class=\"hollow\"") == 1);
+  CHECK(chart.find("<title>seed 2</title>") != std::string::npos);
+  CHECK(chart.find(">bound<") != std::string::npos);
+  std::set<std::string> places;
+  for (size_t at = chart.find("class=\"dot"); at != std::string::npos; at = chart.find("class=\"dot", at + 1))
+    places.insert(chart.substr(chart.find("d=\"", at), 16));
+  CHECK(places.size() == 3);  // also of equal values
+}
+
+TEST_CASE("svg: a chart inside a page says in words what it shows", "[unit]") {
+  const LinePlot line{.title = "a < b", .x_label = "step", .y_label = "loss", .series = {{"s", {1, 2}, {0.5, 0.25}}}};
+  const std::string chart = svg_chart(line, "c7");
+  CHECK(chart.find("role=\"img\" aria-labelledby=\"c7-title c7-text\"") != std::string::npos);
+  CHECK(chart.find("<title id=\"c7-title\">a &lt; b</title>") != std::string::npos);
+  CHECK(chart.find("<desc id=\"c7-text\">Across: step; up: loss. s: from 0.5 at 1 to 0.25 at 2.</desc>") !=
+        std::string::npos);
+  CHECK(chart.find("xmlns") == std::string::npos);
+}
+
+TEST_CASE("svg: a title that is wider than a chart takes several lines, a name in a legend is cut", "[unit]") {
+  const std::string title(3, 'a'), word = " abcdefgh";
+  LinePlot plot{.title = title, .x_label = "x", .y_label = "y"};
+  for (int i = 0; i < 12; ++i) plot.title += word;
+  plot.series = {{std::string(200, 'n'), {0, 1}, {0, 1}}, {"b", {0, 1}, {1, 0}}};
+  const std::string chart = svg_chart(plot, "c");
+  CHECK(count_of(chart, "class=\"panel\"") >= 2);
+  CHECK(chart.find(std::string(100, 'n') + "<") == std::string::npos);
+  CHECK(chart.find("n…<") != std::string::npos);
 }
 
 }  // namespace ordo::test

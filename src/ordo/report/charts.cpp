@@ -35,7 +35,8 @@ void add(Series& series, double x, double y, const Interval& interval) {
 // x -> the values of all seeds there, as mean and t-interval.
 using Samples = std::map<double, std::vector<double>>;
 Series averaged(Series series, const Samples& samples) {
-  for (const auto& [x, values] : samples) add(series, x, describe(values).mean, t_interval(values));
+  for (const auto& [x, values] : samples)
+    add(series, x, describe(values).mean, values.size() < kFewestForBand ? Interval{} : t_interval(values));
   return series;
 }
 

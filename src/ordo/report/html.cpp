@@ -28,7 +28,7 @@ class PageBuilder {
   std::string page();
 
  private:
-  std::string charts(const std::vector<Panel>& panels);
+  std::string charts(const std::vector<Panel>& panels, const std::string& note = "", const char* kind = "charts");
   std::string answer() const;
   std::string claims() const;
   std::string encodings();
@@ -41,6 +41,15 @@ class PageBuilder {
   Arms arms_;
   int charts_ = 0;
 };
+
+constexpr const char* kDotsNote =
+    "One mark for each run; the tall stroke is their mean, the bar its 95 % interval. A hollow diamond is a figure of "
+    "others.";
+constexpr const char* kDifferenceNote = "One mark for each seed; the bar is the 95 % interval of the mean difference.";
+constexpr const char* kLengthNote =
+    "Means with their 95 % intervals, moved sideways a little where they would cover each other.";
+constexpr const char* kBandNote =
+    "Lines: means over the seeds. Bands: 95 % t-intervals of the mean, from three seeds on.";
 
 std::string table_or_nothing(const ReportTable& table) { return table.rows.empty() ? "" : html_of(table); }
 
@@ -59,12 +68,12 @@ std::string folded(const std::string& summary, const std::string& body) {
   return body.empty() ? "" : fmt::format("<details><summary>{}</summary>\n{}</details>\n", escaped(summary), body);
 }
 
-std::string PageBuilder::charts(const std::vector<Panel>& panels) {
+std::string PageBuilder::charts(const std::vector<Panel>& panels, const std::string& note, const char* kind) {
   if (panels.empty()) return "";
-  std::string out = "<div class=\"charts\">\n";
+  std::string out = fmt::format("<div class=\"{}\">\n", kind);
   for (const auto& panel : panels)
     out += fmt::format("<figure>{}</figure>\n", svg_chart(panel, fmt::format("chart-{}", ++charts_)));
-  return out + "</div>\n";
+  return out + "</div>\n" + paragraph(note, " class=\"note\"");
 }
 
 // The sentence, how far the study is, and what went wrong.
@@ -74,7 +83,7 @@ std::string PageBuilder::answer() const {
   const auto done = std::count_if(runs.begin(), runs.end(), [](const RunFacts& run) {
     return run.status == RunStatus::done || run.status == RunStatus::diverged;
   });
-  std::string out = paragraph(summary.headline, " class=\"headline\"");
+  std::string out = paragraph(capitalised(summary.headline), " class=\"headline\"");
   out += fmt::format(
       "<ul class=\"facts\"><li><b>{}</b> of {} runs</li><li>seeds <b>{}</b></li><li>compared by "
       "<b>{}</b>{}</li></ul>\n",
@@ -106,7 +115,7 @@ std::string PageBuilder::values() {
   std::vector<Panel> panels;
   for (const int64_t length : arms_.lengths(arms_.metric()))
     for (auto& chart : value_charts(study_, arms_, length)) panels.push_back(std::move(chart));
-  std::string out = table_or_nothing(overview_table(study_, arms_)) + charts(panels);
+  std::string out = table_or_nothing(overview_table(study_, arms_)) + charts(panels, kDotsNote);
   for (const auto& metric : arms_.metrics()) out += table_or_nothing(cells_table(study_, arms_, metric));
   std::string others;
   std::vector<std::string> told = arms_.metrics();
@@ -120,13 +129,15 @@ std::string PageBuilder::values() {
 
 std::string PageBuilder::encodings() {
   const AllPictures pictures = encoding_pictures(study_, arms_);
-  std::string out = charts(pictures.together);
+  std::string out =
+      paragraph("Drawn from the settings of the runs with first weights, before any training.", " class=\"note\"") +
+      charts(pictures.together, "", "charts small");
   for (const auto& one : pictures.encodings) {
     std::string body;
     for (const auto& note : one.notes) body += paragraph(note, " class=\"note\"");
     const std::string title =
         one.title.empty() || one.title == one.name ? one.name : fmt::format("{}: {}", one.name, one.title);
-    out += fmt::format("<h3>{}</h3>\n{}{}", escaped(title), body, charts(one.panels));
+    out += fmt::format("<h3>{}</h3>\n{}{}", escaped(title), body, charts(one.panels, "", "charts small"));
   }
   return out;
 }
@@ -162,14 +173,14 @@ std::vector<Section> PageBuilder::sections() {
       {"claims", "Claims", claims()},
       {"values", "Values", values()},
       {"pairs", "Pairs",
-       (study_.summary.pairs.empty()
-            ? ""
-            : charts(difference_charts(study_, arms_)) + table_or_nothing(pairs_table(study_, arms_))) +
+       (study_.summary.pairs.empty() ? ""
+                                     : charts(difference_charts(study_, arms_), kDifferenceNote) +
+                                           table_or_nothing(pairs_table(study_, arms_))) +
            table_or_nothing(ranks_table(study_)) + table_or_nothing(variance_table(study_, arms_))},
       {"lengths", "Lengths",
-       charts(length_charts(study_, arms_)) + table_or_nothing(curves_table(study_, arms_)) +
-           charts(position_loss_charts(study_, arms_))},
-      {"training", "Training", charts(learning_charts(study_, arms_))},
+       charts(length_charts(study_, arms_), kLengthNote) + table_or_nothing(curves_table(study_, arms_)) +
+           charts(position_loss_charts(study_, arms_), kBandNote)},
+      {"training", "Training", charts(learning_charts(study_, arms_), kBandNote)},
       {"cost", "Cost", charts(cost_charts(study_, arms_)) + table_or_nothing(cost_table(study_, arms_))},
       {"references", "Figures of others", table_or_nothing(references_table(study_))},
       {"encodings", "Position encodings", encodings()},

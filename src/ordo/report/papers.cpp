@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ordo/core/files.h"
+#include "ordo/report/numbers.h"
 #include "ordo/report/report.h"
 #include "ordo/report/settings.h"
 #include "ordo/report/tables.h"
@@ -39,7 +40,7 @@ ReportTable claims_table(const StudyReport& study) {
 
 std::string report_markdown(const StudyReport& study) {
   std::string out = fmt::format("# {}\n\n{}\n", report::markdown_escaped(study.summary.study),
-                                report::markdown_escaped(study.summary.headline));
+                                report::markdown_escaped(report::capitalised(study.summary.headline)));
   for (const auto& failure : study.summary.failed) out += "\n- " + report::markdown_escaped(failure);
   if (!study.summary.failed.empty()) out += "\n";
   if (const auto claims = report::claims_table(study); !claims.rows.empty()) out += "\n" + report::markdown_of(claims);

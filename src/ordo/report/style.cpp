@@ -63,13 +63,14 @@ table{border-collapse:separate;border-spacing:0;font-size:.9rem;line-height:1.4;
 caption{text-align:left;font-weight:600;padding:.2rem 0 .4rem;font-size:1rem}
 th,td{padding:.3rem .6rem;text-align:left;vertical-align:top;border-bottom:1px solid var(--rule);max-width:28rem}
 thead th{border-bottom:2px solid var(--quiet);vertical-align:bottom;background:var(--paper)}
-tbody th{font-weight:600;min-width:5.5rem;position:sticky;left:0;background:var(--paper)}
+tbody th{font-weight:600;min-width:7rem;position:sticky;left:0;background:var(--paper)}
 .n{text-align:right;white-space:nowrap}
 td a{white-space:nowrap}.values{white-space:nowrap}
 .prose{min-width:16rem}
 .long td,.long th{overflow-wrap:anywhere}
 .note{color:var(--quiet);font-size:.9rem}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,26rem),1fr));gap:1rem 1.5rem;margin:1rem 0}
+.charts.small{grid-template-columns:repeat(auto-fill,minmax(min(100%,20rem),1fr))}
 .charts figure{margin:0;max-width:36rem}
 details{margin:.8rem 0}summary{cursor:pointer;font-weight:600}
 blockquote{margin:.6rem 0;padding:.1rem 0 .1rem 1rem;border-left:3px solid var(--rule);white-space:pre-wrap;max-width:52rem}
@@ -90,7 +91,7 @@ svg.chart .hollow{fill:none;stroke:var(--ink);stroke-width:1.6}
   .scroll{overflow:visible}table{font-size:7.5pt}th,td{padding:.15rem .35rem}td a,.values{white-space:normal}.prose{min-width:0}
   a{color:inherit;text-decoration:none}
   thead{display:table-header-group}tr,figure,.claims li{break-inside:avoid}h2,h3,caption{break-after:avoid}
-  .charts{grid-template-columns:1fr 1fr}
+  .charts,.charts.small{grid-template-columns:1fr 1fr}
   details::details-content{content-visibility:visible;height:auto}
 }
 )css";

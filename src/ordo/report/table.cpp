@@ -13,7 +13,7 @@ namespace ordo::report {
 
 namespace {
 
-// LaTeX's own word for a character: its special ones, and those beyond ASCII that reports use. `math`: in $ $.
+// LaTeX's own word for a character: its special ones, and those beyond ASCII that reports use.
 struct LatexWord {
   std::string_view character, word;
 };
@@ -144,7 +144,7 @@ std::string latex_of(const ReportTable& table) {
   std::string layout;
   std::vector<std::string> names;
   for (const auto& column : table.columns) {
-    layout += column.number ? 'r' : 'l';
+    layout += column.number ? "r" : column.prose ? "p{5cm}" : "l";
     names.push_back(latex_escaped(column.name));
   }
   std::string out = fmt::format("% {}\n\\begin{{tabular}}{{{}}}\n\\hline\n", latex_escaped(table.title), layout);

@@ -193,7 +193,7 @@ ReportTable variance_table(const StudyReport& study, const Arms& arms) {
   for (const auto& one : study.summary.variance) {
     const VarianceShares& shares = one.shares;
     if (!std::isfinite(shares.variance) || shares.variance <= 0.0) continue;
-    const auto share = [&](double part) { return TableCell{percent(part / shares.variance)}; };
+    const auto share = [](double part) { return TableCell{percent(part)}; };
     table.rows.push_back({{arms.text(one.levels, one.scaling)},
                           {one.metric},
                           {length_text(one.length)},
@@ -203,6 +203,7 @@ ReportTable variance_table(const StudyReport& study, const Arms& arms) {
                           share(shares.rest),
                           {value_text(std::sqrt(shares.variance))}});
   }
+  table.note = "Shares of the variance of the mean; standard error: its square root.";
   return table;
 }
 
