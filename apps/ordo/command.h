@@ -20,6 +20,7 @@ std::span<const Command> commands();                   // commands.cpp: the only
 const Command& find_command(const std::string& name);  // throws ConfigError with the nearest name
 
 // Each in a file of its name.
+int ablate(const Words& words);
 int bench(const Words& words);
 int certify_model(const Words& words);
 int check_config(const Words& words);
@@ -31,6 +32,7 @@ int help(const Words& words);
 int list(const Words& words);
 int show_positions(const Words& words);
 int replay(const Words& words);
+int report(const Words& words);
 int train(const Words& words);
 
 std::string overview();  // what `ordo --help` prints
