@@ -92,6 +92,7 @@ TEST_CASE("hierarchy: runs that are not balanced, or hold what is no number, hav
   CHECK(refused({good[0]}, ItemsOf::seed));
   CHECK(refused(good, ItemsOf::seed));  // a seed twice
   CHECK(refused({good[0], good[1], good[2]}, ItemsOf::instance));
+  CHECK(refused({good[0], good[1], good[2], good[3], good[0]}, ItemsOf::instance));
   CHECK(refused({good[0], good[0], good[2], good[3]}, ItemsOf::instance));
   CHECK(refused(good, ItemsOf::instance, 3));
   CHECK(refused(good, ItemsOf::instance, 0));

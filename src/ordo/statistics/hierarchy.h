@@ -49,8 +49,9 @@ struct HierarchicalBootstrap {
   VarianceShares shares;
 };
 // Draws seeds with replacement, then items within each drawn seed; or, crossed, seeds, instances, and the items of each
-// drawn instance, the same for all seeds (Owen 2007, the pigeonhole bootstrap). From a fixed key. With fewer than
-// kBootstrapSeeds seeds it covers too little, as every percentile bootstrap does.
+// drawn instance, the same for all seeds (Owen 2007, the pigeonhole bootstrap). From a fixed key. Of 0.95 it covers
+// 0.84 with 3 seeds, 0.89 with 5 and 0.94 with 10 where the seeds decide, and 0.98 where items of each seed's own do:
+// their part is drawn twice, in the seeds' means and within them.
 HierarchicalBootstrap hierarchical_bootstrap(const Hierarchy& data, double level = 0.95, int64_t draws = 4000);
 
 }  // namespace ordo
