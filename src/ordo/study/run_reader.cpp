@@ -182,7 +182,8 @@ FirstWeights read_first_weights(const fs::path& folder) {
   const auto step = pointed(folder, "last");
   const fs::path file = step ? folder / checkpoint_name(*step) / "model.safetensors" : fs::path();
   if (file.empty() || !fs::exists(file)) return weights;
-  for (const TensorInfo& tensor : SafetensorsFile(file).tensors())
+  const SafetensorsFile saved(file);
+  for (const TensorInfo& tensor : saved.tensors())
     if (const auto found = weights.find(tensor.name); found != weights.end()) found->second.shape = tensor.shape;
   return weights;
 }
