@@ -115,7 +115,7 @@ std::vector<Cell> all_cells(const Plan& plan, const OutcomeTable& table) {
       for (const int64_t length : lengths)
         for (const auto& metric : table.metrics()) {
           const Question question{levels, scaling, metric, length};
-          if (metric != plan.study.compare.metric && !table.has_metric(question)) continue;
+          if (metric == plan.study.compare.metric ? !table.has_runs(question) : !table.has_metric(question)) continue;
           if (length == 0 && !along.contains(metric)) continue;
           cells.push_back(cell_of(plan, table, question));
         }

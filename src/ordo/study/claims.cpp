@@ -7,7 +7,6 @@
 #include "ordo/core/text.h"
 #include "ordo/study/cells.h"
 #include "ordo/study/claim_words.h"
-#include "ordo/study/pairs.h"
 
 namespace ordo {
 
@@ -215,6 +214,7 @@ std::optional<Measured> measure_level(const Plan& plan, const OutcomeTable& tabl
   if (!question) return std::nullopt;
   question->length = claim.length ? *claim.length : compared_length(plan.study, table, question->levels);
   if (claim.factor != kScalingFactor) question->scaling = place.scaling;
+  if (!table.has_runs(*question)) return std::nullopt;
   Measured measure =
       claim.change ? measure_change(table, *question, *claim.change) : measure_value(plan, table, *question);
   measure.level = level;

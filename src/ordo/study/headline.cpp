@@ -8,7 +8,7 @@
 #include "ordo/statistics/permutation.h"
 #include "ordo/study/cells.h"
 #include "ordo/study/claim_words.h"
-#include "ordo/study/pairs.h"
+#include "ordo/study/verdicts.h"
 
 namespace ordo {
 

@@ -136,6 +136,10 @@ std::string OutcomeTable::refused(const Question& q) const {
   return "";
 }
 
+bool OutcomeTable::has_runs(const Question& q) const {
+  return !rows(q.levels, q.scaling, q.length > 0 ? q.length : first_length(q.levels)).empty();
+}
+
 bool OutcomeTable::has_metric(const Question& question) const {
   const auto outcomes = of(question);
   return std::any_of(outcomes.begin(), outcomes.end(), [](const Outcome& o) { return std::isfinite(o.value); });
@@ -207,6 +211,38 @@ Hierarchy hierarchy_of(std::vector<Outcome> outcomes) {
 Combination without(Combination levels, std::string_view factor) {
   std::erase_if(levels, [&](const auto& one) { return one.first == factor; });
   return levels;
+}
+
+std::vector<std::string> levels_with_runs(const OutcomeTable& table, std::string_view factor) {
+  std::vector<std::string> levels;
+  if (factor == kScalingFactor) {
+    for (const auto& scaling : table.scalings()) levels.push_back(scaling.empty() ? std::string(kUnscaled) : scaling);
+    return levels;
+  }
+  for (const auto& combination : table.combinations()) {
+    const std::string level = level_of(combination, factor);
+    if (!level.empty() && std::find(levels.begin(), levels.end(), level) == levels.end()) levels.push_back(level);
+  }
+  return levels;
+}
+
+std::vector<Combination> places_of(const OutcomeTable& table, std::string_view factor) {
+  std::vector<Combination> places;
+  for (const auto& combination : table.combinations()) {
+    const Combination place = without(combination, factor);
+    if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
+  }
+  return places;
+}
+
+std::optional<Question> ask(const OutcomeTable& table, const Combination& where, std::string_view factor,
+                            const std::string& level, const std::string& metric) {
+  const bool scaling = factor == kScalingFactor;
+  for (const auto& combination : table.combinations()) {
+    if (without(combination, factor) != where || (!scaling && level_of(combination, factor) != level)) continue;
+    return Question{combination, scaling && level != kUnscaled ? level : "", metric};
+  }
+  return std::nullopt;
 }
 
 std::string level_names(const Combination& levels) {

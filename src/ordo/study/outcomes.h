@@ -50,6 +50,7 @@ class OutcomeTable {
 
   std::vector<Outcome> of(const Question& question) const;  // in the order of the plan
   std::string refused(const Question& question) const;      // why there is no value; empty: nobody refused
+  bool has_runs(const Question& question) const;            // planned ones: it is evaluated so
   bool has_metric(const Question& question) const;          // in any run
   std::string split(const Combination& levels) const;       // that was evaluated
 
@@ -77,6 +78,18 @@ std::vector<double> pooled_items(const std::vector<Outcome>& outcomes);
 Hierarchy hierarchy_of(std::vector<Outcome> outcomes);
 
 Combination without(Combination levels, std::string_view factor);
+
+// Names of the levels of a factor that has runs, in the order of the plan; of `scaling`, "none" first.
+std::vector<std::string> levels_with_runs(const OutcomeTable& table, std::string_view factor);
+
+// What to ask for a level of a factor, the other factors as in `where`; the length is left to be set. Nothing when the
+// study has no such combination.
+std::optional<Question> ask(const OutcomeTable& table, const Combination& where, std::string_view factor,
+                            const std::string& level, const std::string& metric);
+
+// The combinations of the other factors.
+std::vector<Combination> places_of(const OutcomeTable& table, std::string_view factor);
+
 std::string level_names(const Combination& levels);  // "rope, copy"; "all runs" where nothing varies
 
 }  // namespace ordo

@@ -3,29 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
-#include "ordo/core/text.h"
-#include "ordo/statistics/corrections.h"
 #include "ordo/statistics/modes.h"
 #include "ordo/statistics/paired.h"
 #include "ordo/statistics/permutation.h"
-#include "ordo/statistics/power.h"
 #include "ordo/study/cells.h"
+#include "ordo/study/verdicts.h"
 
 namespace ordo {
 
 namespace {
-
-// Two arms of a pair, on the seeds that both have.
-struct Arms {
-  std::vector<Outcome> a, b;       // all outcomes that have a partner
-  std::vector<double> of_a, of_b;  // a value a seed; NaN: diverged
-  std::vector<int64_t> seeds;
-  int64_t diverged_a = 0, diverged_b = 0, without_partner = 0;
-  bool two_modes_a = false, two_modes_b = false;
-  bool mean_is_honest() const { return diverged_a + diverged_b == 0 && !two_modes_a && !two_modes_b; }
-};
 
 const Outcome* partner(const Outcome& one, const std::vector<Outcome>& others) {
   for (const auto& other : others)
@@ -89,14 +76,7 @@ Interval interval_of_pair(const Arms& arms, const Paired& paired, const StudyCon
   return items_difference(pooled_items(arms.a), pooled_items(arms.b), arms.a.front().twins);
 }
 
-struct Compared {
-  Pair pair;
-  Arms arms;
-  bool apart = false;  // every seed of one beyond every seed of the other
-};
-
-Compared compare(const Plan& plan, const OutcomeTable& table, const Question& a, const Question& b) {
-  const StudyConfig& study = plan.study;
+Compared compare(const StudyConfig& study, const OutcomeTable& table, const Question& a, const Question& b) {
   Compared made{.pair = {.metric = a.metric, .length = a.length}, .arms = arms_of(table.of(a), table.of(b), a.metric)};
   Pair& pair = made.pair;
   const Arms& arms = made.arms;
@@ -122,118 +102,6 @@ Compared compare(const Plan& plan, const OutcomeTable& table, const Question& a,
   return made;
 }
 
-// Smallest corrected p that the seeds allow at all: Holm multiplies the first by their number; Benjamini and Hochberg
-// leave it when all are as small.
-double smallest_corrected(const Pair& pair, Correction correction, size_t family) {
-  return correction == Correction::holm ? std::min(1.0, pair.p_smallest * static_cast<double>(family))
-                                        : pair.p_smallest;
-}
-
-bool lies_beyond(const Interval& interval, double smallest) {
-  return interval.exists() && (interval.low > smallest || interval.high < -smallest);
-}
-
-std::string interval_words(const Interval& interval) {
-  return fmt::format("[{}, {}]", decimal_text(interval.low), decimal_text(interval.high));
-}
-
-std::string times_run(int64_t n) { return n == 1 ? "1 run" : fmt::format("{} runs", n); }
-
-// Why no interval of the mean difference is given; empty when there is one.
-std::string lack_of_interval(const Pair& pair, const Arms& arms) {
-  if (pair.n == 0) return fmt::format("{} and {} have no seed in common", pair.a, pair.b);
-  if (arms.diverged_a + arms.diverged_b > 0) {
-    std::vector<std::string> parts;
-    if (arms.diverged_a > 0) parts.push_back(fmt::format("{} of {}", times_run(arms.diverged_a), pair.a));
-    if (arms.diverged_b > 0) parts.push_back(fmt::format("{} of {}", times_run(arms.diverged_b), pair.b));
-    return fmt::format("{} diverged: a mean without {} would flatter", join(parts, " and "),
-                       arms.diverged_a + arms.diverged_b == 1 ? "it" : "them");
-  }
-  if (arms.two_modes_a || arms.two_modes_b)
-    return fmt::format("some seeds of {} learned and some did not: no interval of the mean is honest",
-                       arms.two_modes_a ? pair.a : pair.b);
-  if (pair.n == 1) return "1 seed: no interval and no test";
-  if (!pair.interval.exists()) return "the differences have no spread and there are no items to judge by";
-  return "";
-}
-
-const char* correction_words(Correction correction) {
-  switch (correction) {
-    case Correction::holm:
-      return "Holm-corrected ";
-    case Correction::benjamini_hochberg:
-      return "Benjamini-Hochberg-corrected ";
-    case Correction::none:
-      break;
-  }
-  return "";
-}
-
-std::string reach_words(const Interval& interval, double smallest) {
-  if (interval.contains(0.0) || smallest == 0.0)
-    return fmt::format("the 95 % interval of the difference {} contains 0", interval_words(interval));
-  return fmt::format("the 95 % interval of the difference {} reaches below the smallest difference that matters ({})",
-                     interval_words(interval), number_text(smallest));
-}
-
-void judge(const StudyConfig& study, size_t family, Compared& compared) {
-  Pair& pair = compared.pair;
-  const CompareConfig& asked = study.compare;
-  const std::string lack = lack_of_interval(pair, compared.arms);
-  const bool beyond = lies_beyond(pair.interval, asked.smallest_difference);
-  const double least = smallest_corrected(pair, asked.correction, family);
-  const bool larger = larger_is_better(pair.metric);
-  const std::string p_words = fmt::format("{}p {:.3g}", correction_words(asked.correction), pair.p_adjusted);
-  const auto ahead = [&](bool a) -> const std::string& { return a ? pair.a : pair.b; };
-
-  if (lack.empty() && names_winner(pair.p_adjusted, pair.interval, asked.smallest_difference)) {
-    pair.verdict = (pair.difference > 0.0) == larger ? kBetter : kWorse;
-    pair.why = fmt::format("{}, 95 % interval of the difference {}", p_words, interval_words(pair.interval));
-  } else if (compared.apart && (beyond || !lack.empty())) {
-    pair.verdict = kSeparated;
-    const bool a = pair.wins > 0;
-    pair.why = fmt::format("every seed of {} is better than every seed of {}", ahead(a), ahead(!a));
-    pair.why += !lack.empty() ? "; " + lack
-                              : fmt::format("; {} seeds: {}p cannot fall below {:.3g}", pair.n,
-                                            correction_words(asked.correction), least);
-  } else {
-    pair.verdict = kNotToldApart;
-    if (!lack.empty())
-      pair.why = lack;
-    else if (!beyond)
-      pair.why = reach_words(pair.interval, asked.smallest_difference);
-    else if (least >= kAlpha)
-      pair.why = fmt::format("{} seeds: {}p cannot fall below {:.3g}, and their values overlap", pair.n,
-                             correction_words(asked.correction), least);
-    else
-      pair.why = fmt::format("{} is not below {}", p_words, number_text(kAlpha));
-    if (compared.apart && pair.n > 0)
-      pair.why = fmt::format("every seed of {} is better than every seed of {}, but {}", ahead(pair.wins > 0),
-                             ahead(pair.wins == 0), pair.why);
-  }
-  if (compared.arms.without_partner > 0 && pair.n > 0)
-    pair.why +=
-        fmt::format("; paired by the {} that both have, {} left out",
-                    pair.n == 1 ? "1 seed" : fmt::format("{} seeds", pair.n), times_run(compared.arms.without_partner));
-}
-
-void correct(const CompareConfig& compare, std::vector<Compared>& all) {
-  std::vector<double> p;
-  for (const auto& one : all) p.push_back(one.pair.p);
-  const auto adjusted = compare.correction == Correction::holm                 ? holm(p)
-                        : compare.correction == Correction::benjamini_hochberg ? benjamini_hochberg(p)
-                                                                               : p;
-  for (size_t i = 0; i < all.size(); ++i) all[i].pair.p_adjusted = adjusted[i];
-}
-
-// The sign-flip test may ask for more seeds than the spread does.
-double needed(const Pair& pair, const CompareConfig& compare, size_t family) {
-  const auto tests = static_cast<int64_t>(compare.correction == Correction::holm ? family : 1);
-  const auto by_power = seeds_needed(pair.difference, pair.sd, 0.8, kAlpha / static_cast<double>(tests));
-  if (!by_power) return 0.0;
-  return static_cast<double>(std::max(*by_power, repetitions_to_pass(tests)));
-}
-
 std::vector<std::pair<std::string, std::string>> level_pairs(const StudyConfig& study, const OutcomeTable& table) {
   const auto levels = levels_with_runs(table, study.compare.factor);
   std::vector<std::pair<std::string, std::string>> pairs;
@@ -257,40 +125,6 @@ std::optional<Question> compared_question(const StudyConfig& study, const Outcom
 
 }  // namespace
 
-std::vector<std::string> levels_with_runs(const OutcomeTable& table, std::string_view factor) {
-  std::vector<std::string> levels;
-  if (factor == kScalingFactor) {
-    for (const auto& scaling : table.scalings()) levels.push_back(scaling.empty() ? std::string(kUnscaled) : scaling);
-    return levels;
-  }
-  for (const auto& combination : table.combinations()) {
-    const std::string level = level_of(combination, factor);
-    if (!level.empty() && std::find(levels.begin(), levels.end(), level) == levels.end()) levels.push_back(level);
-  }
-  return levels;
-}
-
-std::vector<Combination> places_of(const OutcomeTable& table, std::string_view factor) {
-  std::vector<Combination> places;
-  for (const auto& combination : table.combinations()) {
-    const Combination place = without(combination, factor);
-    if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
-  }
-  return places;
-}
-
-std::optional<Question> ask(const OutcomeTable& table, const Combination& where, std::string_view factor,
-                            const std::string& level, const std::string& metric) {
-  const bool scaling = factor == kScalingFactor;
-  for (const auto& combination : table.combinations()) {
-    if (without(combination, factor) != where || (!scaling && level_of(combination, factor) != level)) continue;
-    return Question{combination, scaling && level != kUnscaled ? level : "", metric};
-  }
-  return std::nullopt;
-}
-
-bool a_is_ahead(const Pair& pair) { return pair.verdict == kBetter || (pair.verdict == kSeparated && pair.wins > 0); }
-
 std::vector<Pair> compared_pairs(const Plan& plan, const OutcomeTable& table) {
   const CompareConfig& compare_by = plan.study.compare;
   if (compare_by.factor.empty()) return {};
@@ -299,21 +133,17 @@ std::vector<Pair> compared_pairs(const Plan& plan, const OutcomeTable& table) {
     for (const auto& [a, b] : level_pairs(plan.study, table)) {
       const auto of_a = compared_question(plan.study, table, where, a);
       const auto of_b = compared_question(plan.study, table, where, b);
-      if (!of_a || !of_b) continue;
-      Compared made = compare(plan, table, *of_a, *of_b);
+      if (!of_a || !of_b || !table.has_runs(*of_a) || !table.has_runs(*of_b)) continue;
+      Compared made = compare(plan.study, table, *of_a, *of_b);
       made.pair.a = a;
       made.pair.b = b;
       made.pair.where = where;
       all.push_back(std::move(made));
     }
   }
-  correct(compare_by, all);
+  judge_together(compare_by, all);
   std::vector<Pair> pairs;
-  for (auto& one : all) {
-    judge(plan.study, all.size(), one);
-    one.pair.seeds_needed = needed(one.pair, compare_by, all.size());
-    pairs.push_back(std::move(one.pair));
-  }
+  for (auto& one : all) pairs.push_back(std::move(one.pair));
   return pairs;
 }
 

@@ -11,6 +11,7 @@
 #include "ordo/statistics/bootstrap.h"
 #include "ordo/statistics/permutation.h"
 #include "ordo/study/cells.h"
+#include "ordo/study/claim_words.h"
 #include "ordo/study/claims.h"
 #include "ordo/study/headline.h"
 #include "ordo/study/outcomes.h"
@@ -92,20 +93,22 @@ std::string cell_name(const Cell& cell) {
   return cell.scaling.empty() ? level_names(cell.levels) : level_names(cell.levels) + ", " + cell.scaling;
 }
 
-// Of the compared metric: what has no honest mean, what was refused.
-void note_cells(const Plan& plan, Summary& summary) {
+// Of the compared metric: what has no honest mean where it is compared, what was refused anywhere.
+void note_cells(const Plan& plan, const OutcomeTable& table, Summary& summary) {
   for (const auto& cell : summary.cells) {
-    if (cell.metric != plan.study.compare.metric || cell.length == 0) continue;
-    if (cell.diverged > 0)
-      summary.notes.push_back(fmt::format("{} at length {}: {} of {} runs diverged and count as unsolved",
-                                          cell_name(cell), cell.length, cell.diverged, cell.runs));
-    else if (cell.two_modes)
+    if (cell.metric != plan.study.compare.metric) continue;
+    const std::string where = fmt::format("{} {}", cell_name(cell), length_words(cell.length, cell.length == 0));
+    const bool compared = cell.length == compared_length(plan.study, table, cell.levels);
+    if (compared && cell.diverged > 0)
       summary.notes.push_back(
-          fmt::format("{} at length {}: some seeds learned and some did not, {} of {} solved; no "
-                      "interval of the mean is honest",
-                      cell_name(cell), cell.length, cell.solved, cell.runs));
-    else if (!cell.refused.empty())
-      summary.notes.push_back(fmt::format("{} at length {}: {}", cell_name(cell), cell.length, cell.refused));
+          fmt::format("{}: {} of {} runs diverged and count as unsolved", where, cell.diverged, cell.runs));
+    else if (compared && cell.two_modes)
+      summary.notes.push_back(
+          fmt::format("{}: some seeds learned and some did not, {} of {} solved; no interval of the "
+                      "mean is honest",
+                      where, cell.solved, cell.runs));
+    else if (!cell.refused.empty() && cell.length > 0)
+      summary.notes.push_back(fmt::format("{}: {}", where, cell.refused));
   }
 }
 
@@ -139,7 +142,7 @@ Summary summarise(const Plan& plan, const Results& results) {
 
   summary.notes = plan.notes;
   note_repetitions(plan, results, summary);
-  note_cells(plan, summary);
+  note_cells(plan, table, summary);
   note_pairing(summary);
   summary.headline = headline_of(plan, table, summary);
   return summary;
