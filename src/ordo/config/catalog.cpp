@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ordo/config/catalog.h"
 
-#include <exception>
-#include <typeinfo>
-
 #include "ordo/config/words.h"
 #include "ordo/core/errors.h"
 #include "ordo/core/text.h"
@@ -18,19 +15,20 @@ void unknown_kind(std::string_view what, std::string_view kind, const Kinds& kin
 }
 
 namespace {
-// A refusal that names its place: those of parts are passed on as they are.
 struct PlacedRefusal : ConfigError {
   using ConfigError::ConfigError;
 };
 }  // namespace
 
-void refused_at(const Source& place, const ConfigError& refusal) {
-  if (const auto* placed = dynamic_cast<const PlacedRefusal*>(&refusal)) throw PlacedRefusal(*placed);
-  if (typeid(refusal) != typeid(ConfigError) && std::current_exception())
-    throw;  // says more by its type than its place
-  if (place.file.empty()) throw ConfigError(refusal);
-  const std::string where = place.line > 0 ? fmt::format("{}:{}:{}", place.file, place.line, place.column) : place.file;
-  throw PlacedRefusal(fmt::format("{}: {}", where, refusal.what()));
+std::string Source::text() const { return line > 0 ? fmt::format("{}:{}:{}", file, line, column) : file; }
+
+std::string placed(const Source& place, const std::string& text) {
+  return place.file.empty() ? text : fmt::format("{}: {}", place.text(), text);
+}
+
+void refuse_at(const Source& place, const std::string& text) {
+  if (place.file.empty()) throw ConfigError(text);
+  throw PlacedRefusal(placed(place, text));
 }
 
 }  // namespace ordo

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <typeinfo>
 #include <vector>
 
 #include "ordo/config/fields.h"
@@ -17,9 +18,10 @@ namespace ordo {
 // Throws ConfigError: "unknown <what> 'rpoe' …", the nearest name and all names.
 [[noreturn]] void unknown_kind(std::string_view what, std::string_view kind, const Kinds& kinds);
 
-// What a constructor refused, with the place of its choice in the config before it ("lm.yaml:9:3: "); as it is when
-// there is none, or one already.
-[[noreturn]] void refused_at(const Source& place, const ConfigError& refusal);
+// "lm.yaml:9:3: <text>": what is wrong, after the place in the config; the text alone when there is no place.
+std::string placed(const Source& place, const std::string& text);
+// Throws ConfigError, of a type of its own when it names a place: a choice around this one passes it on as it is.
+[[noreturn]] void refuse_at(const Source& place, const std::string& text);
 
 template <class Base, class Facts>
 struct Entry {
@@ -58,7 +60,8 @@ class Catalog {
     try {
       return found.build(config.get(), facts);
     } catch (const ConfigError& refusal) {
-      refused_at(choice.source, refusal);
+      if (typeid(refusal) != typeid(ConfigError)) throw;  // says more by its type than by the place of this choice
+      refuse_at(choice.source, refusal.what());
     }
   }
   // The kind with all its defaults.

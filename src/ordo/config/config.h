@@ -43,6 +43,9 @@ class Problems {
   void add_at(Source at, std::string text, std::string hint = "", size_t width = 0);
   void place(std::string_view path, const Source& at);          // said by the reader
   void source_text(const std::string& file, std::string text);  // for the line shown under a problem
+  // The texts that another reading knows; and what it found wrong, but for what was told already.
+  void know_texts_of(const Problems& other);
+  void adopt(const Problems& other);
   const Source* find(std::string_view path) const;  // where the value of a path was written; null: a default
   // Where the byte `offset` of the text that is written at `start` stands: in quotes, in a block, or over several lines
   // too. `start` itself when that cannot be told (on the command line, or behind an escape of another character).

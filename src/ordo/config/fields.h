@@ -20,6 +20,8 @@ namespace ordo {
 struct Source {
   std::string file;
   int line = 0, column = 0;
+  std::string text() const;  // "lm.yaml:9:3", "command line"; empty where nothing was written
+  bool operator==(const Source&) const = default;
 };
 
 // What a number may be, and whether the key must be given.
@@ -61,6 +63,12 @@ struct TextProblem {
   std::string text, hint = {};
 };
 using TextCheck = std::function<std::optional<TextProblem>(std::string_view)>;
+
+// A value that names keys freely (a study's `vary`), kept as it was written, with its places, for who reads it further.
+struct Node;
+struct Tree {
+  std::shared_ptr<const Node> node = {};  // null: not given
+};
 
 class Fields;
 
@@ -118,6 +126,10 @@ class Fields {
   void operator()(std::string_view key, Quantity& v, std::string_view help, Units units, Limits l = {}) {
     quantity(key, v, help, units, l);
   }
+  // `form` tells people how it is written: "FACTOR: {LEVEL: {KEY: value}}".
+  void operator()(std::string_view key, Tree& v, std::string_view help, std::string_view form, Limits l = {}) {
+    tree(key, v, help, form, l);
+  }
 
   template <class E>
   requires std::is_enum_v<E>
@@ -166,6 +178,7 @@ class Fields {
   virtual void path(std::string_view key, std::filesystem::path& v, std::string_view help, const Limits& l) = 0;
   virtual void quantity(std::string_view key, Quantity& v, std::string_view help, Units units, const Limits& l) = 0;
   virtual void named(std::string_view key, int& v, std::string_view help, Names names, const Limits& l) = 0;
+  virtual void tree(std::string_view key, Tree& v, std::string_view help, std::string_view form, const Limits& l) = 0;
   virtual void group(std::string_view key, std::string_view help, const Limits& l, const Visit& visit) = 0;
   virtual void choice(std::string_view key, AnyChoice& v, const Kinds& kinds, std::string_view help,
                       const Limits& l) = 0;

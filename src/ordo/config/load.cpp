@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ordo/config/config.h"
+#include "ordo/config/layers.h"
 #include "ordo/config/node.h"
 #include "ordo/config/overrides.h"
 #include "ordo/config/parse.h"
@@ -154,6 +155,17 @@ Sources load_tree(const std::function<Node(TreeLoader&)>& read, const std::strin
 }
 
 }  // namespace
+
+std::optional<Node> read_tree(const fs::path& file, Folders& folders, Problems& problems) {
+  TreeLoader loader(problems, folders);
+  Node root = loader.file(file);
+  if (loader.broken()) return std::nullopt;
+  if (root.kind == Node::Kind::null) {  // an empty file is an empty map
+    root.kind = Node::Kind::map;
+    root.source = {file.string(), 1, 1};
+  }
+  return root;
+}
 
 Sources load_config(const fs::path& file, const Walk& walk, const LoadOptions& options,
                     const std::function<void(Problems&)>& check) {

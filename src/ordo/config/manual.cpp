@@ -57,16 +57,6 @@ void visit_pages(const Outline& outline, const std::string& path, std::vector<Ch
   }
 }
 
-Texts names_in(std::string_view path) {
-  Texts names;
-  for (size_t begin = 0; begin <= path.size();) {
-    const size_t end = std::min(path.find('.', begin), path.size());
-    names.emplace_back(path.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return names;
-}
-
 // Where a page stands: the names of its path, and which of them are kinds that a path may leave out, as those of a
 // config do, because all kinds of that choice know what follows: model.decoder.dim is model.dim.
 struct Place {
@@ -98,7 +88,7 @@ std::vector<Place> places_in(const Outline& root) {
   std::set<std::string> known;
   std::vector<Chosen> chosen;
   visit_pages(root, "", chosen, [&](const Page& page) {
-    places.push_back({names_in(page.path), {}});
+    places.push_back({split(page.path, '.'), {}});
     choices.push_back(page.chosen);
     known.insert(page.path);
   });
@@ -133,6 +123,8 @@ std::string type_text(const Option& option) {
       return "amount";
     case Option::Type::named:
       return "name";
+    case Option::Type::tree:
+      return "free form";
     case Option::Type::group:
       return "section";
     case Option::Type::choice:
@@ -158,6 +150,8 @@ std::string values_text(const Option& option) {
       return join(names_of(core.names), ", ");
     case Option::Type::choice:
       return join(names_of(*core.kinds), ", ");
+    case Option::Type::tree:
+      return core.form;
     case Option::Type::quantity: {
       const std::string units = join(std::vector<std::string>(core.units.begin(), core.units.end()), ", ");
       const std::string range = range_text(core.limits);
@@ -172,6 +166,7 @@ std::string values_text(const Option& option) {
 std::string short_values(const Option& option) {
   constexpr size_t kLongest = 44;
   const std::string text = values_text(option);
+  if (held(option).type == Option::Type::tree) return "";
   if (display_width(text) <= kLongest) return text;
   const Option& core = held(option);
   const size_t count = core.type == Option::Type::choice ? core.kinds->size() : core.names.size();
@@ -194,6 +189,7 @@ std::string pages_below(const std::string& path, const Outline& outline) {
     const Option& core = held(option);
     const std::string here = child_path(path, option.key), values = values_text(option);
     if (core.type == Option::Type::group) sections.push_back("ordo help " + here);
+    if (core.type == Option::Type::tree) out += fmt::format("{}: {}\n", option.key, values);
     if (core.type == Option::Type::named && short_values(option) != values)
       out += fmt::format("{} is one of: {}\n", option.key, values);
     if (core.type == Option::Type::choice)
@@ -254,7 +250,7 @@ std::string manual(const Walk& walk, std::string_view path) {
   const Outline root = outline_of(walk);
   if (path.empty()) return options_table("", root);
   const auto places = places_in(root);
-  const Texts asked = names_in(path);
+  const Texts asked = split(path, '.');
   const auto wanted = std::find_if(places.begin(), places.end(), [&](const Place& p) { return p.answers(asked); });
   if (wanted == places.end()) {
     const std::string near = did_you_mean(path, manual_paths(walk));

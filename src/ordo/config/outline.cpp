@@ -45,6 +45,9 @@ class Outliner final : public Fields {
   void named(std::string_view key, int& v, std::string_view help, Names names, const Limits& l) override {
     put(key, Option::Type::named, help, l, name_of(names, v)).names = names;
   }
+  void tree(std::string_view key, Tree&, std::string_view help, std::string_view form, const Limits& l) override {
+    put(key, Option::Type::tree, help, l, nullptr).form = form;
+  }
   void group(std::string_view key, std::string_view help, const Limits& l, const Visit& visit) override {
     Outliner inner;
     visit(inner);

@@ -10,13 +10,14 @@
 namespace ordo {
 
 struct Option {
-  enum class Type { boolean, integer, number, text, path, quantity, named, group, choice, list, optional };
+  enum class Type { boolean, integer, number, text, path, quantity, named, tree, group, choice, list, optional };
   std::string key, help;
   Type type = Type::text;
   Limits limits;
   Json fallback;                 // the default; null: none. Of a choice its kind.
   Names names;                   // of an enum
   Units units;                   // of an amount
+  std::string form = {};         // of a tree
   const Kinds* kinds = nullptr;  // of a choice; their own options are asked for when needed, since kinds may contain
                                  // choices of their like
   std::vector<Option> inner;     // of a group: its options; of a list or an optional: the one it holds

@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "ordo/config/layers.h"
 #include "ordo/config/parse.h"
 #include "ordo/config/words.h"
+#include "ordo/core/text.h"
 
 namespace ordo {
 
@@ -105,53 +107,70 @@ struct Assignment {
   size_t depth() const { return names.size() - (names.size() > 1 && names.back() == "kind" ? 1 : 0); }
 };
 
-std::vector<std::string> split_path(const std::string& path) {
-  std::vector<std::string> names;
-  for (size_t start = 0; start <= path.size();) {
-    const size_t end = std::min(path.find('.', start), path.size());
-    names.push_back(path.substr(start, end - start));
-    start = end + 1;
-  }
-  return names;
-}
+constexpr const char* kExample = "as in train.optimizer.lr=3e-4";
 
-std::optional<Assignment> read_assignment(const std::string& text, const Source& at, Problems& problems) {
-  constexpr const char* kExample = "as in train.optimizer.lr=3e-4";
+// The names of a key; nothing, told to the problems, when it is none.
+std::optional<std::vector<std::string>> names_of_key(const std::string& path, const Source& at, Problems& problems) {
   const auto refused = [&](std::string why, std::string hint = "") {
     problems.add_at(at, std::move(why), std::move(hint));
     return std::nullopt;
   };
-  const size_t equals = text.find('=');
-  if (equals == std::string::npos) return refused("expected key=value", kExample);
-  const std::string path = text.substr(0, equals);
-  if (path.empty()) return refused("there is no key before the '='", kExample);
-  auto names = split_path(path);
+  auto names = split(path, '.');
   if (std::any_of(names.begin(), names.end(), [](const auto& name) { return name.empty(); }))
     return refused(fmt::format("a name is missing in the key '{}'", shown(path)),
                    fmt::format("names are separated by one dot, {}", kExample));
   if (names.size() > kDeepestNode) return refused(fmt::format("nests deeper than {} levels", kDeepestNode));
   if (names.front() == "include") return refused("`include` can be given in a file only");
+  return names;
+}
+
+std::optional<Assignment> read_assignment(const std::string& text, const Source& at, Problems& problems) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    problems.add_at(at, equals == 0 ? "there is no key before the '='" : "expected key=value", kExample);
+    return std::nullopt;
+  }
+  const std::string path = text.substr(0, equals);
+  auto names = names_of_key(path, at, problems);
+  if (!names) return std::nullopt;
   auto value = parse_value(plain_lines(text.substr(equals + 1)), at, problems);
   if (!value) return std::nullopt;
-  return Assignment{std::move(names), path, std::move(*value), at};
+  return Assignment{std::move(*names), path, std::move(*value), at};
+}
+
+// The broader key first: a new kind must not drop what the same layer gives to it, whatever the order of the two.
+void apply_layer(Node& root, std::vector<Assignment> layer, Problems& problems) {
+  std::stable_sort(layer.begin(), layer.end(), [](const auto& a, const auto& b) { return a.depth() < b.depth(); });
+  for (const auto& [names, path, value, at] : layer) Overrider(path, at, problems).apply(root, names, value);
 }
 
 }  // namespace
 
-void apply_overrides(Node& root, std::span<const std::string> overrides, Problems& problems) {
+void apply_overrides(Node& root, std::span<const std::string> overrides, Problems& problems,
+                     const std::function<bool(const std::string&)>& left_to_others) {
   std::string shown_lines;
   for (const auto& text : overrides) shown_lines += shown(text) + "\n";
   problems.source_text(std::string(kCommandLine), shown_lines);
   std::vector<Assignment> assignments;
   for (size_t i = 0; i < overrides.size(); ++i) {
-    auto assignment = read_assignment(overrides[i], {std::string(kCommandLine), 0, static_cast<int>(i) + 1}, problems);
+    if (left_to_others && left_to_others(overrides[i])) continue;
+    auto assignment = read_assignment(overrides[i], command_line(i), problems);
     if (assignment) assignments.push_back(std::move(*assignment));
   }
-  // The broader key first: a new kind must not drop what the same command line gives to it, whatever the order of the
-  // two.
-  std::stable_sort(assignments.begin(), assignments.end(),
-                   [](const auto& a, const auto& b) { return a.depth() < b.depth(); });
-  for (const auto& [names, path, value, at] : assignments) Overrider(path, at, problems).apply(root, names, value);
+  apply_layer(root, std::move(assignments), problems);
+}
+
+Source command_line(size_t override) { return {std::string(kCommandLine), 0, static_cast<int>(override) + 1}; }
+
+void lay_over(Node& root, std::span<const Setting> settings, Problems& problems) {
+  std::vector<Assignment> layer;
+  for (const auto& setting : settings) {
+    auto names = names_of_key(setting.path, setting.at, problems);
+    auto value = setting.node != nullptr ? std::optional(*setting.node)
+                                         : parse_value(plain_lines(setting.value), setting.at, problems);
+    if (names && value) layer.push_back({std::move(*names), setting.path, std::move(*value), setting.at});
+  }
+  apply_layer(root, std::move(layer), problems);
 }
 
 }  // namespace ordo

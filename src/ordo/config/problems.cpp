@@ -109,6 +109,22 @@ void Problems::source_text(const std::string& file, std::string text) {
   places_->texts[file] = std::move(kept);
 }
 
+void Problems::know_texts_of(const Problems& other) {
+  std::vector<decltype(places_->texts)::const_iterator> fresh;
+  for (auto text = other.places_->texts.begin(); text != other.places_->texts.end(); ++text)
+    if (!places_->texts.contains(text->first)) fresh.push_back(text);
+  std::sort(fresh.begin(), fresh.end(), [](auto a, auto b) { return a->second.rank < b->second.rank; });
+  for (const auto& text : fresh) places_->texts[text->first] = {places_->texts.size(), text->second.lines};
+}
+
+void Problems::adopt(const Problems& other) {
+  know_texts_of(other);
+  for (const auto& problem : other.problems_) {
+    const auto told = [&](const Problem& p) { return p.at == problem.at && p.text == problem.text; };
+    if (std::none_of(problems_.begin(), problems_.end(), told)) problems_.push_back(problem);
+  }
+}
+
 const Source* Problems::find(std::string_view path) const {
   const auto found = places_->at.find(path);
   return found == places_->at.end() ? nullptr : &found->second;
@@ -152,7 +168,7 @@ std::string Problems::report() const {
     const auto& [at, text, hint, width] = *sorted[i];
     const std::string* line = places_->line(at);
     if (at.line > 0) {
-      out += fmt::format("{}:{}:{}: {}\n", at.file, at.line, at.column, text);
+      out += fmt::format("{}: {}\n", at.text(), text);
       if (line != nullptr) {
         out += excerpt(fmt::format("{:5} | ", at.line), *line, at.column, width, hint);
         continue;

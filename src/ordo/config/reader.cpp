@@ -44,11 +44,6 @@ struct Standing {
   }
 };
 
-size_t characters_in(std::string_view text) {
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
 std::string bool_hint(std::string_view text) {
   static const std::set<std::string, std::less<>> kYes{"yes", "Yes", "YES", "on", "On", "ON", "y", "True", "TRUE", "1"};
   static const std::set<std::string, std::less<>> kNo{"no",  "No", "NO",    "off",   "Off",
@@ -206,12 +201,12 @@ class Reader final : public Fields {
     if (node == nullptr || node->kind != Node::Kind::scalar) return;  // a default, or told already
     const auto problem = check(v);
     if (!problem) return;
-    const size_t width = std::max<size_t>(characters_in(v.substr(problem->offset, problem->length)), 1);
+    const size_t width = std::max<size_t>(characters_of(v.substr(problem->offset, problem->length)).size(), 1);
     if (node->source.line > 0)
       return context_.problems.add_at(context_.problems.inside(node->source, v, problem->offset),
                                       fmt::format("{}: {}", name(key), problem->text), problem->hint, width);
     // A word of the command line may be cut short in the report, so the text is shown by itself.
-    const size_t column = characters_in(v.substr(0, problem->offset)) + 1;
+    const size_t column = characters_of(v.substr(0, problem->offset)).size() + 1;
     std::string text = excerpt(std::string(8, ' '), v, static_cast<int>(column), width, problem->hint);
     text.pop_back();
     context_.problems.add_at(node->source,
@@ -235,6 +230,13 @@ class Reader final : public Fields {
     v = same->value;
   }
 
+  void tree(std::string_view key, Tree& v, std::string_view, std::string_view form, const Limits& l) override {
+    const Node* node = take(key, l);
+    if (node == nullptr) return;
+    if (node->kind == Node::Kind::null) return wrong(*node, key, fmt::format("of the form {}", form));
+    v.node = std::make_shared<const Node>(*node);
+  }
+
   void group(std::string_view key, std::string_view, const Limits& l, const Visit& visit) override {
     const Node* node = take(key, l, false);
     if (node == nullptr && l.required) return;  // told already
@@ -256,8 +258,8 @@ class Reader final : public Fields {
     if (kind->source.line == 0 && !former.dropped.empty() && !before.empty())
       log::info("{}: kind {} replaces {}; dropped with it: {}", name(key), shown(kind->text), before,
                 join(former.dropped, ", "));
+    context_.problems.place(here.path, kind->source);  // what is missing is missing here
     if (!former.dropped.empty() && !before.empty()) {
-      context_.problems.place(here.path, kind->source);
       here.why_missing = fmt::format("kind {} here replaces {}, and all that was set for it with it: {}",
                                      shown(kind->text), before, join(former.dropped, ", "));
     }

@@ -50,6 +50,8 @@ class SchemaBuilder {
         return amount(option);
       case Option::Type::named:
         return {{"enum", names_of(option.names)}};
+      case Option::Type::tree:
+        return {{"type", {"object", "array", "string", "number", "boolean"}}};
       case Option::Type::group:
         return object(option.inner);
       case Option::Type::choice:

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ordo/config/catalog.h"
+#include "ordo/config/numbers.h"
 #include "ordo/config/words.h"
 #include "ordo/core/errors.h"
 #include "ordo/core/text.h"
@@ -37,6 +38,9 @@ class Writer final : public Fields {
   }
   void named(std::string_view key, int& v, std::string_view, Names names, const Limits&) override {
     put(key, name_of(names, v));
+  }
+  void tree(std::string_view key, Tree& v, std::string_view, std::string_view, const Limits&) override {
+    if (v.node != nullptr) put(key, json_of(*v.node));
   }
   void group(std::string_view key, std::string_view, const Limits&, const Visit& visit) override {
     Writer inner;
@@ -91,6 +95,39 @@ Json json_of(const Walk& walk) {
   Writer writer;
   walk(writer);
   return std::move(writer.out);
+}
+
+namespace {
+
+Json scalar_json(const Node& node) {
+  if (node.quoted) return node.text;
+  if (node.text == "true" || node.text == "false") return node.text == "true";
+  if (const auto whole = read_whole(node.text).value) return *whole;
+  if (const auto number = read_number(node.text).value) return *number;
+  return node.text;
+}
+
+}  // namespace
+
+Json json_of(const Node& node) {
+  switch (node.kind) {
+    case Node::Kind::null:
+      return nullptr;
+    case Node::Kind::scalar:
+      return scalar_json(node);
+    case Node::Kind::list:
+    case Node::Kind::map:
+      break;
+  }
+  if (node.bare && node.items.size() == 1) return json_of(node.items.front().value);
+  Json all = node.kind == Node::Kind::list ? Json::array() : Json::object();
+  for (const auto& item : node.items) {
+    if (node.kind == Node::Kind::list)
+      all.push_back(json_of(item.value));
+    else
+      all[item.key] = json_of(item.value);
+  }
+  return all;
 }
 
 Json dump_json(const Walk& walk) { return json_of(walk); }

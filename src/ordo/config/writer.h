@@ -4,6 +4,7 @@
 #include <string>
 
 #include "ordo/config/config.h"
+#include "ordo/config/node.h"
 #include "ordo/core/json.h"
 
 namespace ordo {
@@ -14,6 +15,8 @@ std::string name_of(Names names, int value);
 // The same keys as the struct, amounts and paths as text; an empty optional is null, a choice without a kind is left
 // out.
 Json json_of(const Walk& walk);
+// A tree as written: its numbers and truth values as such.
+Json json_of(const Node& node);
 // A scalar, or a list or map in flow style, on one line.
 std::string yaml_inline(const Json& value);
 // Block style; `sources` as in dump_yaml.

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "ordo/config/layers.h"
 #include "ordo/config/node.h"
 #include "ordo/config/words.h"
 #include "ordo/config/writer.h"
@@ -144,6 +145,8 @@ std::string yaml_inline(const Json& value) {
   }
   return value.is_object() ? "{" + out + "}" : "[" + out + "]";
 }
+
+std::string inline_yaml(const Node& node) { return yaml_inline(json_of(node)); }
 
 std::string yaml_block(const Json& value, const Sources* sources) {
   BlockWriter writer(sources);

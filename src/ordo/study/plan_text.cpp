@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// plan.yaml: every run with its resolved differences and its hash; and back from it to the plan.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "ordo/config/config.h"
+#include "ordo/config/layers.h"
+#include "ordo/config/node.h"
+#include "ordo/config/writer.h"
+#include "ordo/core/errors.h"
+#include "ordo/core/text.h"
+#include "ordo/study/plan.h"
+
+namespace ordo {
+
+namespace {
+
+Json as_json(const Combination& levels) {
+  Json all = Json::object();
+  for (const auto& [factor, level] : levels) all[factor] = level;
+  return all;
+}
+
+Json as_json(const PlannedRun& run) {
+  Json settings = Json::object();
+  for (const auto& setting : run.settings) settings[setting.path] = setting.value;
+  Json all{{"folder", run.folder}, {"hash", run.hash}, {"levels", as_json(run.levels)}, {"seed", run.seed}};
+  if (run.instance) all["instance"] = *run.instance;
+  if (!run.trial.empty()) all["trial"] = run.trial;
+  all["base"] = run.base.string();
+  all["settings"] = std::move(settings);
+  all["split"] = run.split;
+  all["lengths"] = run.lengths;
+  if (!run.scalings.empty()) all["scalings"] = run.scalings;
+  return all;
+}
+
+Json as_json(const std::vector<PlannedRun>& runs) {
+  Json all = Json::array();
+  for (const auto& run : runs) all.push_back(as_json(run));
+  return all;
+}
+
+// What read_plan needs of a plan.yaml.
+struct SavedRun {
+  std::string folder, hash;
+};
+struct SavedPlan {
+  std::string study;
+  fs::path file;
+  std::vector<std::string> overrides;
+  Tree left_out, notes, runs, trials;
+};
+void fields(Fields& f, SavedPlan& c) {
+  f("study", c.study, "its name", required());
+  f("file", c.file, "the study file", required());
+  f("overrides", c.overrides, "of the command line");
+  f("notes", c.notes, "how the runs were made", "[text, …]");
+  f("left_out", c.left_out, "combinations without runs", "[{levels: …, why: text}, …]");
+  f("runs", c.runs, "of the comparison", "[{folder: …, hash: …}, …]", required());
+  f("trials", c.trials, "of tuning", "[{folder: …, hash: …}, …]");
+}
+
+std::vector<std::string> hashes(const Tree& runs) {
+  std::vector<std::string> all;
+  if (runs.node == nullptr) return all;
+  for (const auto& item : runs.node->items) {
+    const Node* hash = item.value.find("hash");
+    all.push_back(hash == nullptr ? "" : hash->text);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string plan_yaml(const Plan& plan) {
+  Json left_out = Json::array();
+  for (const auto& [levels, why] : plan.left_out) left_out.push_back({{"levels", as_json(levels)}, {"why", why}});
+  Json all{{"study", plan.study.name},
+           {"file", plan.study.file.string()},
+           {"overrides", plan.study.overrides},
+           {"notes", plan.notes},
+           {"left_out", std::move(left_out)}};
+  if (!plan.trials.empty()) all["trials"] = as_json(plan.trials);
+  all["runs"] = as_json(plan.runs);
+  return yaml_block(all, nullptr);
+}
+
+Plan read_plan(const fs::path& folder) {
+  const fs::path file = folder / "plan.yaml";
+  SavedPlan saved;
+  load_config(file, walk_of(saved), {});
+  std::error_code ignored;
+  require<ConfigError>(fs::exists(saved.file, ignored),
+                       "{} was made from the study file {}, which is gone; put it back there, or give the study file",
+                       folder.string(), saved.file.string());
+  Plan plan = make_plan(load_study(saved.file, saved.overrides));
+  // What was chosen or measured is applied later.
+  const bool settled = !plan.study.tune && plan.study.control.equal != Control::seconds &&
+                       !(plan.study.budget.run && plan.study.budget.run->unit == "s");
+  std::vector<std::string> now;
+  for (const auto& run : plan.runs) now.push_back(run.hash);
+  require<ConfigError>(!settled || now == hashes(saved.runs),
+                       "{} has changed since {} was made: its runs are others now; `ordo ablate {}` makes those that "
+                       "are missing",
+                       saved.file.string(), file.string(), saved.file.string());
+  return plan;
+}
+
+}  // namespace ordo
