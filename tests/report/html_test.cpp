@@ -60,6 +60,9 @@ TEST_CASE("report: every value stands beside a link to its run, and as a dot", "
     }
     CHECK(found);
   }
+  size_t values = 0;
+  for (const auto& cell : study.summary.cells) values += cell.values.size();
+  CHECK(times(fabricated_page(), " title=\"seed ") == values);  // and no other run's beside it
   CHECK(has(fabricated_page(), "rope, seed 2: 0.8425, runs/rope-seed2"));
 }
 

@@ -40,6 +40,11 @@ Series averaged(Series series, const Samples& samples) {
   return series;
 }
 
+// A single place on the way is no curve.
+bool is_curve(const LinePlot& plot) {
+  return std::any_of(plot.series.begin(), plot.series.end(), [](const Series& one) { return one.x.size() > 1; });
+}
+
 using Curve = std::vector<std::pair<double, double>>;
 // One chart for each place, one line for each arm, from the curves of its runs.
 std::vector<Panel> mean_charts(const StudyReport& study, const Arms& arms, const LinePlot& form,
@@ -56,7 +61,7 @@ std::vector<Panel> mean_charts(const StudyReport& study, const Arms& arms, const
             if (std::isfinite(y)) samples[x].push_back(y);
       if (!samples.empty()) plot.series.push_back(averaged(series_of(arms, arm), samples));
     }
-    if (!plot.series.empty()) charts.emplace_back(std::move(plot));
+    if (is_curve(plot)) charts.emplace_back(std::move(plot));
   }
   return charts;
 }
@@ -213,7 +218,7 @@ std::vector<Panel> position_loss_charts(const StudyReport& study, const Arms& ar
     }
     plot.mark_x = trained_length(study, arms, place);
     plot.mark = plot.mark_x ? fmt::format("trained at {}", static_cast<int64_t>(*plot.mark_x)) : "";
-    charts.emplace_back(std::move(plot));
+    if (is_curve(plot)) charts.emplace_back(std::move(plot));
   }
   return charts;
 }

@@ -135,8 +135,9 @@ std::string PageBuilder::encodings() {
   for (const auto& one : pictures.encodings) {
     std::string body;
     for (const auto& note : one.notes) body += paragraph(note, " class=\"note\"");
-    const std::string title =
-        one.title.empty() || one.title == one.name ? one.name : fmt::format("{}: {}", one.name, one.title);
+    const std::string title = one.title.empty() || one.title == one.name ? one.name
+                              : one.title.starts_with(one.name + ",")    ? one.title
+                                                                         : fmt::format("{}: {}", one.name, one.title);
     out += fmt::format("<h3>{}</h3>\n{}{}", escaped(title), body, charts(one.panels, "", "charts small"));
   }
   return out;

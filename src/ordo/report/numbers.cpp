@@ -63,6 +63,8 @@ std::string solved_text(const Cell& cell) {
   return fmt::format("{}/{}{}", cell.solved, cell.runs, ends == kNothing ? "" : " " + ends);
 }
 
+std::string short_hash(const std::string& hash) { return hash.substr(hash.find(':') + 1).substr(0, 12); }
+
 std::string capitalised(std::string text) {
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
   return text;

@@ -15,10 +15,11 @@ std::string interval_text(const Interval& interval);   // "[0.994, 1.002]"
 std::string p_text(double p);                          // 0.25, 0.0312, < 0.0001
 // "0.998 ± 0.004"; the mean alone where there is no interval; mean and ends where the interval is not symmetric.
 std::string estimate_text(double mean, const Interval& interval);
-std::string mean_text(const Cell& cell);  // without ends: "0.998 ± 0.004", or the mean alone
 // The same of a cell: a cell of two modes has no ±, one without values says why.
 std::string estimate_text(const Cell& cell);
-std::string solved_text(const Cell& cell);  // "3/3 [0.29, 1.00]"
+std::string mean_text(const Cell& cell);          // without ends: "0.998 ± 0.004", or the mean alone
+std::string solved_text(const Cell& cell);        // "3/3 [0.29, 1.00]"
+std::string short_hash(const std::string& hash);  // "xxh3:ed2f89d01c3b5a77" -> "ed2f89d01c3b"
 std::string capitalised(std::string text);
 std::string length_text(int64_t length);  // "16"; "area" for 0
 

@@ -20,9 +20,19 @@ namespace {
 constexpr std::string_view kAbsent = "not there";
 using Paths = std::map<std::string, std::string>;  // path -> value
 
+// As YAML would be written on one line: {kind: rope, theta: 10000.0}.
+std::string inline_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_structured()) return value.dump();
+  std::vector<std::string> parts;
+  for (const auto& [key, inner] : value.items())
+    parts.push_back(value.is_object() ? key + ": " + inline_text(inner) : inline_text(inner));
+  return value.is_object() ? "{" + join(parts, ", ") + "}" : "[" + join(parts, ", ") + "]";
+}
+
 void flatten(const Json& value, const std::string& path, Paths& paths) {
   if (!value.is_object() || value.empty()) {
-    paths[path] = value.is_string() ? value.get<std::string>() : value.dump();
+    paths[path] = inline_text(value);
     return;
   }
   for (const auto& [key, inner] : value.items()) flatten(inner, path.empty() ? key : path + "." + key, paths);
@@ -92,10 +102,10 @@ std::string hashes_text(const std::vector<std::pair<std::string, std::string>>& 
   std::vector<std::string> parts;
   for (const auto& [name, hash] : hashes) {
     different.insert(hash);
-    parts.push_back(fmt::format("{} {}", name, hash.empty() ? "none" : hash.substr(0, 12)));
+    parts.push_back(fmt::format("{} {}", name, hash.empty() ? "none" : short_hash(hash)));
   }
   equal = different.size() == 1 && !different.begin()->empty();
-  return equal ? different.begin()->substr(0, 12) : join(parts, ", ");
+  return equal ? short_hash(*different.begin()) : join(parts, ", ");
 }
 
 }  // namespace

@@ -14,17 +14,19 @@ namespace ordo::report {
 
 namespace {
 
+constexpr double kNoVariance = 1e-20;  // what rounding leaves of equal values is less
+
 bool several(const std::vector<std::string>& list) { return list.size() > 1; }
 
 // What a cell's own words are for its lack of values, or for what its mean leaves out.
 std::string remarks(const Cell& cell) {
   std::vector<std::string> said;
-  if (!cell.refused.empty()) said.push_back("refused: " + cell.refused);
+  if (!cell.refused.empty() && cell.length > 0) said.push_back("refused: " + cell.refused);
   if (cell.diverged > 0)
     said.push_back(fmt::format(
         "{} of {} diverged{}", cell.diverged, std::max(cell.runs, cell.diverged + cell.n),
         cell.mean_with_diverged ? fmt::format("; mean with it as 0: {}", value_text(*cell.mean_with_diverged)) : ""));
-  if (cell.missing > 0) said.push_back(fmt::format("{} missing", cell.missing));
+  if (cell.missing > 0 && cell.refused.empty()) said.push_back(fmt::format("{} missing", cell.missing));
   if (cell.two_modes) said.emplace_back("two modes: some seeds learned it and some did not, look at solved");
   return join(said, "; ");
 }
@@ -96,7 +98,6 @@ ReportTable cells_table(const StudyReport& study, const Arms& arms, const std::s
   table.columns.push_back({study.plan.study.compare.factor.empty() ? "runs" : study.plan.study.compare.factor});
   if (places) table.columns.push_back({"setting"});
   for (const char* name : {"length", "n", "mean", "interval"}) table.columns.push_back({name, true});
-  table.columns.push_back({"kind"});
   const bool solved = metric == arms.metric();
   if (solved) table.columns.push_back({"solved", true});
   if (judged) table.columns.push_back({"against " + against});
@@ -108,8 +109,10 @@ ReportTable cells_table(const StudyReport& study, const Arms& arms, const std::s
     row.push_back({length_text(cell->length)});
     row.push_back({std::to_string(cell->n)});
     row.push_back({mean_text(*cell)});
-    row.push_back({cell->two_modes ? kNothing : interval_text(cell->interval)});
-    row.push_back({cell->two_modes || !cell->interval.exists() ? kNothing : cell->interval.kind});
+    const bool other_kind = cell->interval.exists() && cell->interval.kind != "t";
+    row.push_back({cell->two_modes
+                       ? kNothing
+                       : interval_text(cell->interval) + (other_kind ? " " + cell->interval.kind : std::string())});
     if (solved) row.push_back({solved_text(*cell)});
     if (judged) row.push_back({arms.verdict(*cell)});
     row.push_back(values_cell(study, arms, *cell));
@@ -117,7 +120,7 @@ ReportTable cells_table(const StudyReport& study, const Arms& arms, const std::s
     table.rows.push_back(std::move(row));
   }
   table.note =
-      "kind t: Student's 95 % interval over seeds, of which half is given after ±; exact: Clopper and Pearson's 95 % "
+      "interval: Student's 95 % interval over seeds, of which half is given after ±; exact: Clopper and Pearson's 95 % "
       "interval over the test items, where every seed gave the same.";
   if (solved)
     table.note += fmt::format(" solved: runs whose {} reaches {:g}, with the exact 95 % interval of their share.",
@@ -192,7 +195,7 @@ ReportTable variance_table(const StudyReport& study, const Arms& arms) {
                    {"items", true}, {"rest", true}, {"standard error", true}};
   for (const auto& one : study.summary.variance) {
     const VarianceShares& shares = one.shares;
-    if (!std::isfinite(shares.variance) || shares.variance <= 0.0) continue;
+    if (!(shares.variance > kNoVariance)) continue;
     const auto share = [](double part) { return TableCell{percent(part)}; };
     table.rows.push_back({{arms.text(one.levels, one.scaling)},
                           {one.metric},
@@ -282,8 +285,8 @@ ReportTable runs_table(const StudyReport& study, const Arms& arms) {
                           {positive(static_cast<double>(run.tokens), count_text)},
                           {positive(run.seconds, duration_text)},
                           {run.parameters > 0 ? std::to_string(run.parameters) : kNothing},
-                          {run.first_weights.substr(0, 12)},
-                          {run.data_order.substr(0, 12)}});
+                          {short_hash(run.first_weights)},
+                          {short_hash(run.data_order)}});
   }
   return table;
 }

@@ -102,8 +102,8 @@ std::string drawn(const HeatMap& map, const Layout& layout, double& height) {
   out += frame(layout, {0.0, map.x_end, layout.left, layout.right()}, &y,
                {.title = map.title, .x_label = map.x_label, .y_label = map.y_label});
   height = layout.bottom() + kBelowPlot + kLegendRow;
-  const double top = layout.bottom() + kBelowPlot + 2, bar = 0.4 * layout.plot_width,
-               x = layout.left + 0.16 * layout.plot_width;
+  const double top = layout.bottom() + kBelowPlot + 2, bar = 0.36 * layout.plot_width,
+               x = layout.left + 0.14 * layout.plot_width;
   if (shades.constant) return out + text_at(x, top + 9, "everywhere " + shade_text(shades.low));
   for (int i = 0; i < Shades::kLevels; ++i)
     out += fmt::format(
