@@ -205,7 +205,8 @@ int ablate(const Words& words) {
                   "runs at a time, the cores shared out among them (one a core; one a GPU where the runs use GPUs)", 1,
                   4096);
   options.text("-o,--output", o.folder, "DIR", "the study's folder (studies/NAME under the current folder)");
-  options.texts("--only", o.only, "K=V", "make only the runs of this level of a factor; may be repeated");
+  options.texts("--only", o.only, "K=V",
+                "make only the runs of a level (encoding=rope) or of a seed (seed=1); may be repeated");
   options.flag("--dry-run", o.dry_run, "the plan, its cost, and its time from a short probe; nothing is made");
   options.flag("--report-only", o.report_only, "results and report from the runs that are there");
   options.flag("--require-claims", o.require_claims, "exit 1 unless every claim holds");

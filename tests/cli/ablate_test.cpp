@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <fstream>
 #include <map>
@@ -288,11 +289,29 @@ TEST_CASE("tuning tries every value on seeds of its own and goes on with the bes
   REQUIRE(outcome.code == 0);
   const Json chosen = read_json(folder.made("tune/chosen.json"));
   REQUIRE(chosen.size() == 2);
-  for (const auto& arm : chosen) CHECK(arm["chosen"].get<std::string>().find("0.01") != std::string::npos);
+  for (const auto& arm : chosen) CHECK(arm["chosen"].get<std::string>().find("1e-2") != std::string::npos);
   for (const auto& run : runs_with(folder.made(""), "planned.yaml"))
     CHECK(read_file(run / "planned.yaml").find("lr: 0.01") != std::string::npos);
   const auto made = ends(folder.made(""));
   CHECK(folder.ablate().code == 0);
+  CHECK(ends(folder.made("")) == made);
+}
+
+TEST_CASE("seconds of a run are measured once, and become steps", "[cli]") {
+  const StudyFolder folder("budget: {run: 0.2 s}\n");
+  const Outcome outcome = folder.ablate({"seeds=[1]"});
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.code == 0);
+  const std::string measured = read_file(folder.made("measured.json"));
+  for (const auto& one : parse_json(measured, "measured.json")) {
+    const auto steps = std::llround(0.2 / one["step_seconds"].get<double>());
+    const std::string run =
+        read_file(folder.made("runs") / (one["levels"]["encoding"].get<std::string>() + "-seed1") / "planned.yaml");
+    CHECK(run.find(fmt::format("steps: {}", std::max(1LL, steps))) != std::string::npos);
+  }
+  const auto made = ends(folder.made(""));
+  CHECK(folder.ablate({"seeds=[1]"}).code == 0);
+  CHECK(read_file(folder.made("measured.json")) == measured);
   CHECK(ends(folder.made("")) == made);
 }
 

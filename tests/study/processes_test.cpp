@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.h"
 
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,7 +49,7 @@ TEST_CASE("a child is watched without waiting, and waiting ends with it", "[unit
   while (!child.poll()) wait_for_any({&one, 1}, 10.0);
   CHECK(child.poll()->code == 1);
 
-  Child patient(shell("while :; do :; done"));
+  Child patient(shell("exec sleep 60"));
   CHECK_FALSE(patient.poll());
   patient.stop();
   CHECK(patient.wait().signal == SIGTERM);
@@ -63,7 +64,7 @@ TEST_CASE("a child ends when its parent is killed", "[unit]") {
     dup2(ends[1], kPassedOn);
     close(ends[0]);
     close(ends[1]);
-    const Child child({.words = {"-c", "echo >&9; while :; do :; done"}, .program = "/bin/sh"});
+    const Child child({.words = {"-c", "echo >&9; exec sleep 60"}, .program = "/bin/sh"});
     pause();
     _exit(0);
   }
@@ -72,6 +73,8 @@ TEST_CASE("a child ends when its parent is killed", "[unit]") {
   REQUIRE(read(ends[0], &byte, 1) == 1);  // the child is there
   kill(parent, SIGKILL);
   waitpid(parent, nullptr, 0);
+  pollfd end{ends[0], POLLIN, 0};
+  REQUIRE(poll(&end, 1, 30000) == 1);
   CHECK(read(ends[0], &byte, 1) == 0);  // the end of the file: nobody holds the other end any more
   close(ends[0]);
 }

@@ -180,7 +180,7 @@ void RunJob::prepare() {
   if (there.head != planned.head || there.config != planned.config) write_planned(study_, planned_);
   fs::remove(folder_ / kStatusFile);  // of a failure that is tried again
 
-  seconds_ = trained_seconds(folder_);
+  seconds_ = std::max(seconds_, trained_seconds(folder_));
   trained_ = fs::exists(folder_ / evaluation_file(0));  // evaluations are written whole, and after the training
   evaluations_ = missing_evaluations();
 }

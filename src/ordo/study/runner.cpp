@@ -13,9 +13,8 @@ namespace ordo {
 
 namespace {
 
-constexpr double kTellEvery = 0.25;  // seconds between looks at the progress
-constexpr double kBusyAtMost =
-    120.0;  // a process of an earlier study that works in a folder for so long is no leftover
+constexpr double kTellEvery = 0.25;    // seconds between looks at the progress
+constexpr double kBusyAtMost = 120.0;  // after so long a process in a run's folder is no leftover of a killed study
 
 class Runner {
  public:
@@ -29,13 +28,13 @@ class Runner {
   RunnerReport run(std::span<const PlannedRun> planned) {
     for (const auto& one : planned) take(one);
     all_ = static_cast<int64_t>(planned.size());
-    while (!over() && (!waiting_.empty() || working() > 0)) {
+    while (!over() && unfinished()) {
       fill();
       wait_for_children();
       settle();
       tell();
     }
-    if (over()) interrupt();
+    if (unfinished()) interrupt();
     log::progress("");
     report_.left = static_cast<int64_t>(waiting_.size());
     return std::move(report_);
@@ -50,6 +49,7 @@ class Runner {
   int64_t working() const {
     return std::count_if(at_work_.begin(), at_work_.end(), [](const Job& job) { return job != nullptr; });
   }
+  bool unfinished() const { return !waiting_.empty() || working() > 0; }
   int64_t finished() const { return report_.done + report_.diverged + static_cast<int64_t>(report_.failed.size()); }
 
   void take(const PlannedRun& planned) {
