@@ -121,6 +121,17 @@ TEST_CASE("claims: a change between two lengths is judged run by run", "[unit]")
   CHECK(contains(change.text, "change of loss from length 64 to 256: rope at most 0.05"));
 }
 
+TEST_CASE("claims: a change that is the same in every seed is judged by the items", "[unit]") {
+  MadeStudy study("accuracy", {"rope"}, 3, {16, 32});
+  study.give("rope", {1.0, 1.0, 1.0}, 16).give("rope", {1.0, 1.0, 1.0}, 32);
+  study.claim({.name = "steady", .level = {"rope"}, .at_least = -0.05, .change = Change{.from = 16, .to = 32}});
+  CHECK(study.verdict().verdict == "undecided");
+  CHECK(contains(study.verdict().why, "no items to judge by"));
+  study.items("rope", std::vector<double>(200, 1.0));
+  CHECK(study.verdict().measured.at(0).interval.kind == "exact");
+  CHECK(study.verdict().verdict == "holds");
+}
+
 TEST_CASE("claims: a relative change is a share of where it began", "[unit]") {
   const Change relative{.from = 64, .to = 256, .relative = true};
   const auto verdict = grown(relative, {2.0, 2.1, 2.2}, {2.06, 2.17, 2.26}).verdict();

@@ -245,6 +245,20 @@ TEST_CASE("results: a run without an evaluation of its own is judged by the best
   CHECK(input.results.runs[0].status == RunStatus::done);
 }
 
+TEST_CASE("results: scalings that any run was evaluated with are rows of their own", "[unit]") {
+  const Scratch folder;
+  const fs::path run = folder.path() / "run";
+  leave_run(run, "done", 0.75);
+  write_file(run / "config.yaml", config_text("rope", 1));
+  write_file(run / "evaluation-1.json",
+             replaced(read_file(run / "evaluation.json"), "[]}", R"(["model.position.scaling=yarn"]})"));
+  const std::vector<fs::path> runs{run};
+  const RunsInput input = results_of_runs(runs);
+  REQUIRE(input.results.rows.size() == 4);
+  CHECK(input.results.rows[2].scaling == "model.position.scaling=yarn");
+  CHECK(input.plan.runs[0].lengths == std::vector<int64_t>{16, 32});
+}
+
 TEST_CASE("results: a folder that is no run is refused by name", "[unit]") {
   const Scratch folder;
   const std::vector<fs::path> runs{folder.path()};

@@ -231,7 +231,44 @@ TEST_CASE("summary: a failed run is told with its reason and makes the study inc
 TEST_CASE("summary: a study without any result says so and nothing else", "[unit]") {
   const Summary summary = three_seeds().summary();
   CHECK(summary.headline == "incomplete: 6 of 6 runs are missing.");
+  CHECK(summary.notes.empty());
   CHECK(summary.pairs.front().verdict == "not told apart");
+}
+
+TEST_CASE("summary: arms that have no seed in common are not compared", "[unit]") {
+  auto study = three_seeds();
+  study.give("none", {0.50}).row("rope", 2).metrics["accuracy"] = 0.9;
+  study.row("rope", 2).status = study.run("rope", 2).status = RunStatus::done;
+  CHECK(study.pair("rope").n == 0);
+  CHECK(contains(study.pair("rope").why, "rope and none have no seed in common"));
+  CHECK(contains(study.summary().headline, "rope has no seed in common with none yet"));
+}
+
+TEST_CASE("summary: a scaling that an encoding does not take is no missing run", "[unit]") {
+  MadeStudy study("loss", {"rope", "alibi"}, 3);
+  study.give("rope", {2.36, 2.40, 2.30}).give("alibi", {2.0, 2.1, 2.2});
+  auto scaled = study.row("rope", 1);
+  scaled.scaling = "yarn";
+  study.results.rows.push_back(scaled);
+  study.plan.study.compare.factor = "scaling";
+  study.plan.study.compare.against = "none";
+  const Summary summary = study.summary();
+  REQUIRE(summary.pairs.size() == 1);
+  CHECK(summary.pairs[0].where == Combination{{"encoding", "rope"}});
+  for (const auto& cell : summary.cells) CHECK(cell.refused.empty());
+}
+
+TEST_CASE("summary: shares of variance are told where something varies", "[unit]") {
+  auto study = three_seeds();
+  study.give("none", kHalf).items("none", {1.0, 0.0, 1.0, 0.0}, 2);
+  study.give("rope", {0.5, 0.75, 0.75});
+  study.row("rope", 1).item_accuracy = {1.0, 0.0, 1.0, 0.0};
+  study.row("rope", 2).item_accuracy = {1.0, 0.0, 1.0, 1.0};
+  study.row("rope", 3).item_accuracy = {1.0, 1.0, 1.0, 0.0};
+  const auto variance = study.summary().variance;
+  REQUIRE(variance.size() == 1);
+  CHECK(variance[0].levels == Combination{{"encoding", "rope"}});
+  CHECK(variance[0].shares.seed + variance[0].shares.item == Approx(1.0));
 }
 
 TEST_CASE("summary: a length that a model refuses has no value, no area, and a reason", "[unit]") {

@@ -11,6 +11,7 @@ namespace ordo {
 
 namespace {
 
+constexpr double kRounding = 1e-24;                       // a variance below is that of sums of doubles
 constexpr double kGapOfShares = 0.2, kGapOfOthers = 0.2;  // the second relative to the mean
 
 bool reaches(const CompareConfig& compare, double value) {
@@ -139,7 +140,7 @@ std::vector<SourceShares> source_shares(const Plan& plan, const OutcomeTable& ta
       const Hierarchy data = hierarchy_of(table.of(question));
       if (data.runs.size() < 2 || data.runs.front().items.empty()) continue;
       const VarianceShares shares = variance_shares(data);
-      if (std::isfinite(shares.variance)) all.push_back({levels, scaling, question.metric, length, shares});
+      if (shares.variance > kRounding) all.push_back({levels, scaling, question.metric, length, shares});
     }
   }
   return all;

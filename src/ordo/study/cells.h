@@ -17,8 +17,8 @@ std::vector<Cell> all_cells(const Plan& plan, const OutcomeTable& outcomes);
 // Of the compared metric and those of the claims, where there are several lengths.
 std::vector<LengthCurve> length_curves(const Plan& plan, const std::vector<Cell>& cells);
 
-// Of the compared metric at the compared length; combinations without items, or with fewer than two seeds, are left
-// out.
+// Of the compared metric at the compared length; combinations without items, with fewer than two seeds, or in which
+// nothing varies are left out.
 std::vector<SourceShares> source_shares(const Plan& plan, const OutcomeTable& outcomes);
 
 // How far apart two neighbouring values must lie at least to be of two modes: 0.2 for shares, for other metrics (a

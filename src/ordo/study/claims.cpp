@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ordo/core/text.h"
+#include "ordo/statistics/modes.h"
 #include "ordo/study/cells.h"
 #include "ordo/study/claim_words.h"
 
@@ -15,6 +16,7 @@ namespace {
 constexpr const char* kHolds = "holds";
 constexpr const char* kFails = "fails";
 constexpr const char* kUndecided = "undecided";
+constexpr double kModesOfShares = 0.2;
 
 struct ClaimPart {
   std::string verdict, why;
@@ -57,38 +59,60 @@ std::string lack_of_claim_interval(const Cell& cell) {
   return "no spread over the seeds and no items to judge by";
 }
 
-// Value at `to` less the value at `from`, run by run.
-std::vector<Outcome> changes_of(const OutcomeTable& table, Question question, const Change& change) {
-  question.length = change.to;
-  std::vector<Outcome> changes = table.of(question);
+// A metric at both ends of a change.
+struct Ends {
+  std::vector<Outcome> from, to;
+};
+Ends ends_of(const OutcomeTable& table, Question question, const Change& change) {
+  Ends ends;
   question.length = change.from;
-  const std::vector<Outcome> before = table.of(question);
+  ends.from = table.of(question);
+  question.length = change.to;
+  ends.to = table.of(question);
+  return ends;
+}
+
+// Value at `to` less the value at `from`, run by run.
+std::vector<Outcome> changes_of(const Ends& ends, bool relative) {
+  std::vector<Outcome> changes = ends.to;
   for (auto& one : changes) {
-    const auto same = std::find_if(before.begin(), before.end(), [&](const Outcome& other) {
+    const auto before = std::find_if(ends.from.begin(), ends.from.end(), [&](const Outcome& other) {
       return other.seed == one.seed && other.instance == one.instance;
     });
-    one.items.clear();
-    one.missing = one.missing || same == before.end() || same->missing;
+    one.missing = one.missing || before == ends.from.end() || before->missing;
     if (one.missing) continue;
-    one.value -= same->value;
-    if (change.relative) one.value /= std::abs(same->value);
+    one.value -= before->value;
+    if (relative) one.value /= std::abs(before->value);
   }
   return changes;
 }
 
+// Over the seeds; where they all changed alike, over the items at both lengths.
+Interval interval_of_change(const Ends& ends, const std::vector<double>& units, bool relative) {
+  const Interval interval = t_interval(units);
+  if (interval.exists() || relative || units.size() < 2) return interval;
+  return items_difference(pooled_items(ends.to), pooled_items(ends.from), ends.to.front().twins);
+}
+
 Measured measure_change(const OutcomeTable& table, const Question& question, const Change& change) {
   Measured measure;
-  const auto outcomes = changes_of(table, question, change);
-  take_values(outcomes, measure);
-  std::vector<double> units;
-  for (const auto& seed : by_seed(outcomes))
+  const Ends ends = ends_of(table, question, change);
+  const auto changes = changes_of(ends, change.relative);
+  take_values(changes, measure);
+  std::vector<double> units, after;
+  for (const auto& seed : by_seed(changes))
     if (std::isfinite(seed.value)) units.push_back(seed.value);
+  for (const auto& outcome : ends.to) after.push_back(outcome.value);
   measure.mean = describe(units).mean;
-  if (measure.diverged == 0) measure.interval = t_interval(units);
-  if (!measure.interval.exists())
-    measure.lack = measure.diverged > 0 ? fmt::format("{} runs diverged", measure.diverged)
-                   : units.size() < 2   ? fmt::format("{} seeds: no interval", units.size())
-                                        : "no spread over the seeds";
+  if (measure.diverged > 0)
+    measure.lack = fmt::format("{} of {} runs diverged", measure.diverged, measure.values.size());
+  else if (two_modes(units, change.relative ? kModesOfShares : modes_gap(question.metric, after)).found)
+    measure.lack = "some seeds changed and some did not: no interval of the mean is honest";
+  else
+    measure.interval = interval_of_change(ends, units, change.relative);
+  if (measure.lack.empty() && !measure.interval.exists())
+    measure.lack = units.size() < 2 ? fmt::format("{} seed{}: no interval", units.size(), units.size() == 1 ? "" : "s")
+                                    : "no spread over the seeds and no items to judge by";
   return measure;
 }
 

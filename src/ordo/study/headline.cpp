@@ -146,13 +146,16 @@ class HeadlineWriter {
     for (const bool ahead : {true, false})
       for (const char* verdict : {ahead ? kBetter : kWorse, kSeparated})
         if (auto text = told_apart(where, pairs, verdict, ahead); !text.empty()) texts.push_back(std::move(text));
-    std::vector<std::string> same;
+    std::vector<std::string> same, unpaired;
     for (const Pair* pair : pairs)
-      if (pair->verdict == kNotToldApart) same.push_back(pair->a);
+      if (pair->verdict == kNotToldApart) (pair->n > 0 ? same : unpaired).push_back(pair->a);
     if (!same.empty())
       texts.push_back(fmt::format("{} {} not told apart from {} ({} against {})", all_or_listed(same, pairs),
-                                  is_or_are(same, pairs), compare_.against, range(where, same).text(),
-                                  range(where, {compare_.against}).text()));
+                                  is_or_are(same, pairs), compare_.against, range(where, same).text(), other.text()));
+    if (!unpaired.empty())
+      texts.push_back(fmt::format("{} {} no seed in common with {} yet", all_or_listed(unpaired, pairs),
+                                  unpaired.size() > 1 && unpaired.size() < pairs.size() ? "have" : "has",
+                                  compare_.against));
     return join(texts, ", ");
   }
 

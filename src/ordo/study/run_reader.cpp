@@ -152,7 +152,11 @@ std::vector<ResultRow> read_evaluation(const fs::path& file) {
   std::vector<ResultRow> rows;
   if (!fs::exists(file)) return rows;
   with_json(file, [&](const Json& j) {
-    for (const Json& one : j.at("results")) rows.push_back(read_row(one));
+    const auto overrides = j.value("overrides", std::vector<std::string>{});
+    for (const Json& one : j.at("results")) {
+      rows.push_back(read_row(one));
+      rows.back().scaling = join(overrides, " ");
+    }
   });
   return rows;
 }

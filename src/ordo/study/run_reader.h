@@ -27,7 +27,8 @@ std::string evaluation_file(int64_t scaling);
 void read_status(const fs::path& folder, std::string_view hash, RunFacts& facts);
 // Steps, tokens, curves, speed, memory, data order, parameters, FLOPs: as far as the folder tells them.
 void read_training(const fs::path& folder, RunFacts& facts);
-// The rows of one evaluation file; none when there is no such file. Levels, seed, run and scaling are the caller's.
+// The rows of one evaluation file; none when there is no such file. Levels, seed and run are the caller's; for a
+// scaling stands what the evaluation changed ("model.position.scaling={kind: yarn}").
 std::vector<ResultRow> read_evaluation(const fs::path& file);
 // The evaluation of the validation split during training that belongs to the best checkpoint, else the last one.
 std::vector<ResultRow> read_best_evaluation(const fs::path& folder);

@@ -172,7 +172,9 @@ void settle_question(const std::vector<RunConfig>& configs, Plan& plan) {
 std::vector<ResultRow> rows_of_run(const fs::path& folder, RunFacts& facts) {
   read_status(folder, "", facts);
   read_training(folder, facts);
-  std::vector<ResultRow> rows = read_evaluation(folder / evaluation_file(0));
+  std::vector<ResultRow> rows;
+  for (int64_t number = 0; fs::exists(folder / evaluation_file(number)); ++number)
+    for (auto& row : read_evaluation(folder / evaluation_file(number))) rows.push_back(std::move(row));
   if (rows.empty()) rows = read_best_evaluation(folder);
   if (facts.status == RunStatus::missing && !rows.empty()) facts.status = RunStatus::done;
   for (auto& row : rows) row.status = facts.status;
@@ -194,7 +196,8 @@ RunsInput results_of_runs(std::span<const fs::path> runs) {
     run.instance = configs.back().instance;
     RunFacts facts{.run = run.folder, .seed = run.seed, .instance = run.instance};
     rows.push_back(rows_of_run(folder, facts));
-    for (const auto& row : rows.back()) run.lengths.push_back(row.length);
+    for (const auto& row : rows.back())
+      if (row.scaling == rows.back().front().scaling) run.lengths.push_back(row.length);
     if (!rows.back().empty()) run.split = rows.back().front().split;
     weights.push_back(read_first_weights(folder));
     made.plan.runs.push_back(std::move(run));

@@ -107,7 +107,7 @@ void note_cells(const Plan& plan, const OutcomeTable& table, Summary& summary) {
           fmt::format("{}: some seeds learned and some did not, {} of {} solved; no interval of the "
                       "mean is honest",
                       where, cell.solved, cell.runs));
-    else if (!cell.refused.empty() && cell.length > 0)
+    else if (!cell.refused.empty() && cell.length > 0 && summary.missing.empty())
       summary.notes.push_back(fmt::format("{}: {}", where, cell.refused));
   }
 }
