@@ -8,6 +8,7 @@
 
 #include "options.h"
 #include "ordo/core/text.h"
+#include "ordo/study/study.h"
 #include "runs.h"
 
 namespace ordo::cli {
@@ -39,11 +40,14 @@ int show(const Words& words) {
 
 int schema(const Words& words) {
   Options options("config schema", "JSON Schema of a training config, for editors.");
-  bool json = false;
+  bool json = false, of_study = false;
+  options.flag("--study", of_study, "of a study file, in place of a training config");
   options.flag("--json", json, "the same: a schema is JSON");
   if (!options.parse(words)) return kDone;
   RunConfig config;
-  print_json(schema_json(walk_of(config), "Ordo training config"));
+  StudyConfig study;
+  print_json(of_study ? schema_json(walk_of(study), "Ordo study")
+                      : schema_json(walk_of(config), "Ordo training config"));
   return kDone;
 }
 

@@ -76,7 +76,7 @@ const std::vector<Mistake>& mistakes() {
       {"{kind: rope}", "{kind: rpoe}", "5:35", {"unknown kind 'rpoe' in model.position", "did you mean 'rope'?"}},
       {"{kind: rope}", "{kind: rope, thta: 5}", "5:41", {"unknown key 'thta' in model.position (kind: rope)", "theta"}},
       {"{kind: rope}", "{kind: rope, theta: wide}", "5:48", {"model.position.theta must be a number, found 'wide'"}},
-      {"[1e-3, 1e-2]\nset", "[1e-3, -1]\nset", "7:30", {"train.optimizer.lr is -1, must be above 0"}},
+      {"[1e-3, 1e-2]\nset", "[1e-3, -1]\nset", "7:30", {"train.optimizer.lr is -1, must be at least 0"}},
       {"alibi: {model.position: alibi}", "alibi: 5", "6:12", {"vary.encoding.alibi must be a map, found '5'"}},
       {"none: {model.position: none}", "none: {seed: 3}", "4:12", {"does not set 'seed'", "give `seeds` of the study"}},
       {"none: {model.position: none}", "none: {base: gone.yaml}", "4:5", {"there is no file ", "gone.yaml"}},

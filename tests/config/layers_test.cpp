@@ -60,7 +60,7 @@ TEST_CASE("a free form keeps what was written, with its places", "[unit]") {
   REQUIRE(config.vary.node != nullptr);
   const auto& item = config.vary.node->items.at(0);
   CHECK(item.key == "a.b");
-  CHECK(item.value.items.at(1).value.items.at(0).at.text() == "study.yaml:3:14");
+  CHECK(item.value.items.at(1).value.items.at(0).at.text() == "study.yaml:3:13");
   CHECK(read_free("seed: 2").vary.node == nullptr);
 }
 

@@ -117,6 +117,12 @@ TEST_CASE("study: written out it holds every default, and reads back to the same
   CHECK(study_yaml(again) == text);
 }
 
+TEST_CASE("study: a training config is told from a study", "[unit]") {
+  const SampleFolder folder;
+  CHECK(contains(thrown<ConfigError>([&] { load_study(folder.scratch() / "base.yaml", {}); }),
+                 "is a training config, not a study"));
+}
+
 TEST_CASE("study: its keys have pages in the manual and a schema", "[unit]") {
   StudyConfig study;
   CHECK(contains(manual(walk_of(study), "claims"), "at_least"));

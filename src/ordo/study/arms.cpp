@@ -114,6 +114,11 @@ Arm unresolved(const StudyConfig& study, const Combination& combination) {
   return arm;
 }
 
+const Node& scaling_node(const StudyConfig& study, int64_t scaling) {
+  const Node& all = *study.evaluate.scalings_as_written.node;
+  return all.kind == Node::Kind::list ? all.items[static_cast<size_t>(scaling) - 1].value : all;
+}
+
 }  // namespace
 
 std::optional<RunConfig> resolve(const StudyConfig& study, const fs::path& base, std::span<const Setting> settings,
@@ -137,12 +142,10 @@ std::optional<RunConfig> resolve(const StudyConfig& study, const fs::path& base,
 }
 
 std::optional<RunConfig> scaled(const StudyConfig& study, const Arm& arm, int64_t scaling, Problems& why) {
-  const auto& node = study.evaluate.scalings_as_written.node;
-  const size_t index = static_cast<size_t>(scaling) - 1;
-  const Node& value = node->kind == Node::Kind::list ? node->items[index].value : *node;
+  const Node& value = scaling_node(study, scaling);
   auto settings = arm.settings;
-  settings.push_back(
-      {"model.position.scaling", study.evaluate.scalings[index], value.source, std::make_shared<const Node>(value)});
+  settings.push_back({"model.position.scaling", study.evaluate.scalings[static_cast<size_t>(scaling) - 1], value.source,
+                      std::make_shared<const Node>(value)});
   return resolve(study, arm.base, settings, why);
 }
 
@@ -161,17 +164,19 @@ std::vector<Arm> resolve_arms(const StudyConfig& study, Problems& problems) {
   const auto count = static_cast<int64_t>(study.evaluate.scalings.size());
   for (int64_t scaling = 1; scaling <= count && !arms.empty(); ++scaling) {
     bool taken = false;
-    Problems why;
+    Problems wrong, without;  // the scaling itself; encodings that take none
     for (auto& arm : arms) {
       Problems refused;
-      if (!scaled(study, arm, scaling, refused)) {
-        if (why.empty()) why.adopt(refused);
-        continue;
+      if (scaled(study, arm, scaling, refused)) {
+        arm.scalings.push_back(scaling);
+        taken = true;
+      } else {
+        const bool takes_none = refused.all().front().at == scaling_node(study, scaling).source;
+        (takes_none ? without : wrong).adopt(refused);
       }
-      arm.scalings.push_back(scaling);
-      taken = true;
     }
-    if (!taken) problems.adopt(why);
+    problems.adopt(wrong);
+    if (!taken && wrong.empty()) problems.adopt(without);
   }
   return arms;
 }

@@ -97,6 +97,10 @@ StudyConfig load_study(const fs::path& file, std::span<const std::string> overri
   study.files = files;
   auto root = read_tree(file, files->folders, problems);
   if (!root) problems.throw_if_any();
+  require<ConfigError>(
+      root->find("task") == nullptr || root->find("model") == nullptr,
+      "{} is a training config, not a study: `ordo train {}` trains it; a study names it as its `base`", file.string(),
+      file.string());
   study.expected = opening_comment(plain_lines(read_file(file)));
   apply_overrides(*root, overrides, problems, sets_runs);
   read_into(*root, walk_of(study), files->folders, problems);

@@ -71,7 +71,9 @@ std::vector<std::string> value_names(const std::vector<const Node*>& values) {
   std::vector<std::string> names;
   for (const Node* value : values) names.push_back(brief(*value));
   rename_shared(names, values, told_apart);
-  rename_shared(names, values, [](const Node& value, const auto&) { return inline_yaml(value); });
+  rename_shared(names, values, [](const Node& value, const auto&) {
+    return value.kind == Node::Kind::scalar ? value.text : inline_yaml(value);
+  });
   return names;
 }
 
