@@ -9,10 +9,11 @@
 
 namespace ordo::test {
 
-// The share of the most frequent answer among `count` examples of a task that asks for labels.
+// The share of the most frequent answer among `count` examples of a task that asks for labels; for others, of
+// the last answer.
 inline double share_of_favourite(const SequenceTask& task, int64_t size, uint64_t count) {
   std::map<int64_t, double> times;
-  for (uint64_t i = 0; i < count; ++i) ++times[task.held_out(11, i, size).asked.front()];
+  for (uint64_t i = 0; i < count; ++i) ++times[task.held_out(11, i, size).asked.back()];
   double most = 0.0;
   for (const auto& [label, seen] : times) most = std::max(most, seen);
   return most / static_cast<double>(count);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pairs of a key and its value, then one of the keys: which value stood behind it (Graves et al. 2014, "Neural Turing
-// machines"; Ba et al. 2016, "Using fast weights to attend to the recent past"): c 4 a 1 d 4, a -> 1. Keys of a row are
-// different, values independent of them. The size counts the pairs.
+// Pairs of a key and its value, then keys again, each with its value to be told (Ba et al. 2016, "Using fast weights to
+// attend to the recent past": one key; Arora et al. 2023, "Zoology": many, which teaches far more a row). Keys of a row
+// are different, and so are those asked for; values are independent of them. The size counts the pairs.
+//   row    c 4 a 1 d 4 a d
+//   asked  . . . . . . 1 4
 #pragma once
 #include "ordo/tasks/sequence_task.h"
 
@@ -13,13 +15,16 @@ class AssociativeRecall final : public SequenceTask {
     SequenceConfig examples;
     int64_t keys = 32;
     int64_t values = 8;
+    int64_t queries = 0;  // keys asked for; 0: all of the row
   };
   static constexpr std::string_view kKind = "associative_recall",
-                                    kSummary = "pairs of keys and values, then a key: its value";
+                                    kSummary = "pairs of keys and values, then keys: the value of each";
   AssociativeRecall(const Config& config, const TaskFacts& facts);
   Example example(KeyedSequence& draw, int64_t size) const override;
+  // Throws ConfigError for more pairs than there are keys.
   int64_t given_length(int64_t size) const override;
-  int64_t asked_length(int64_t) const override { return 1; }
+  int64_t asked_length(int64_t size) const override { return given_length(size); }
+  int64_t least_size() const override;
   std::string_view kind() const override { return kKind; }
 
  private:
