@@ -138,7 +138,7 @@ stage_training() {
   check training/fp16-as-cpu same_losses first-fp16 first-cpu 2e-2
   for precision in fp32 bf16; do
     rm -rf "$out/whole-$precision"
-    check "training/whole-$precision" "$ordo" train "$root/configs/quickstart.yaml" "device=$device" "train.precision=$precision" \
+    check "training/whole-$precision" "$ordo" train "$root/configs/sentences.yaml" "device=$device" "train.precision=$precision" \
       "train.steps=$steps" --run "$out/whole-$precision"
     check "training/whole-$precision-learned" learned "whole-$precision" 0.7
   done

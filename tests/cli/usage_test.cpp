@@ -151,7 +151,7 @@ TEST_CASE("--json prints exactly one JSON document on stdout", "[cli]") {
                                         {"list", "caches", "--json"},
                                         {"config", "show", tiny, "--json"},
                                         {"config", "schema", "--json"},
-                                        {"config", "diff", tiny, kConfigs + "quickstart.yaml", "--json"},
+                                        {"config", "diff", tiny, kConfigs + "sentences.yaml", "--json"},
                                         {"check", tiny, "--json"},
                                         {"check", tiny, "--step", "--json"},
                                         {"doctor", "--json"}};

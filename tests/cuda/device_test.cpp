@@ -128,7 +128,7 @@ TEST_CASE("device: nothing takes LibTorch's CUDA hooks before CUDA is opened", "
 TEST_CASE("device: ordo train reaches the device without having taken LibTorch's CUDA hooks", "[cli]") {
   const auto [code, text] = run(kSpy + " " + kFakeDriver + " FAKE_CUDA_INIT=34",
                                 std::string("ordo train ") + ORDO_SOURCE_DIR +
-                                    "/configs/quickstart.yaml device=cuda --run " + kParts + "/never-made");
+                                    "/configs/sentences.yaml device=cuda --run " + kParts + "/never-made");
   INFO(text);
   CHECK(code == 6);
   CHECK_THAT(text, Contains("device: cuda was asked for, but no NVIDIA driver found") && !Contains("SPY"));
