@@ -2,6 +2,8 @@
 // The list of all tasks.
 #include "ordo/tasks/addition.h"
 #include "ordo/tasks/associative_recall.h"
+#include "ordo/tasks/chase.h"
+#include "ordo/tasks/cogs.h"
 #include "ordo/tasks/copy.h"
 #include "ordo/tasks/counting.h"
 #include "ordo/tasks/dyck.h"
@@ -12,10 +14,13 @@
 #include "ordo/tasks/modular_sum.h"
 #include "ordo/tasks/needle.h"
 #include "ordo/tasks/parity.h"
+#include "ordo/tasks/pcfg_set.h"
 #include "ordo/tasks/polynomial.h"
 #include "ordo/tasks/reverse.h"
+#include "ordo/tasks/scan.h"
 #include "ordo/tasks/selective_copy.h"
 #include "ordo/tasks/sort.h"
+#include "ordo/tasks/up_down.h"
 
 namespace ordo {
 
@@ -37,6 +42,11 @@ const TaskCatalog& tasks() {
                                                entry<Polynomial, Task, TaskFacts>(),
                                                entry<ListOps, Task, TaskFacts>(),
                                                entry<Lag, Task, TaskFacts>(),
+                                               entry<ChaseTask, Task, TaskFacts>(),
+                                               entry<UpDown, Task, TaskFacts>(),
+                                               entry<Scan, Task, TaskFacts>(),
+                                               entry<Cogs, Task, TaskFacts>(),
+                                               entry<PcfgSet, Task, TaskFacts>(),
                                            });
   return catalog;
 }
