@@ -64,8 +64,8 @@ caption{text-align:left;font-weight:600;padding:.2rem 0 .4rem;font-size:1rem}
 th,td{padding:.3rem .6rem;text-align:left;vertical-align:top;border-bottom:1px solid var(--rule);max-width:28rem}
 thead th{border-bottom:2px solid var(--quiet);vertical-align:bottom;background:var(--paper)}
 tbody th{font-weight:600;min-width:7rem;position:sticky;left:0;background:var(--paper)}
-.n{text-align:right;white-space:nowrap}
-td a{white-space:nowrap}.values{white-space:nowrap}
+.n{text-align:right}
+td,tbody th{white-space:nowrap}thead th,td.prose,.long td,.long tbody th{white-space:normal}
 .prose{min-width:16rem}
 .long td,.long th{overflow-wrap:anywhere}
 .note{color:var(--quiet);font-size:.9rem}
@@ -84,11 +84,11 @@ svg.chart .line{fill:none;stroke:var(--c);stroke-width:1.8;stroke-linejoin:round
 svg.chart .bar{fill:none;stroke:var(--c);stroke-width:1.5}
 svg.chart .dot{fill:var(--c);stroke:var(--paper);stroke-width:.7}svg.chart .band{fill:var(--c)}
 svg.chart .hollow{fill:none;stroke:var(--ink);stroke-width:1.6}
-@media (max-width:40rem){body{padding:.8rem}.headline{font-size:1.25rem}th,td{padding:.3rem .5rem}.prose{min-width:12rem}}
+@media (max-width:40rem){body{padding:.8rem}.headline{font-size:1.25rem}th,td{padding:.3rem .5rem}.prose{min-width:12rem}tbody th{white-space:normal}}
 @media print{
   body{max-width:none;padding:0;font-size:10pt}
   .scheme,nav{display:none}
-  .scroll{overflow:visible}table{font-size:7.5pt}th,td{padding:.15rem .35rem}td a,.values{white-space:normal}.prose{min-width:0}
+  .scroll{overflow:visible}table{font-size:7.5pt}th,td{padding:.15rem .35rem}td,tbody th{white-space:normal}td.n{white-space:nowrap}.prose{min-width:0}
   a{color:inherit;text-decoration:none}
   thead{display:table-header-group}tr,figure,.claims li{break-inside:avoid}h2,h3,caption{break-after:avoid}
   .charts,.charts.small{grid-template-columns:1fr 1fr}

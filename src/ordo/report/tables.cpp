@@ -31,6 +31,13 @@ std::string remarks(const Cell& cell) {
   return join(said, "; ");
 }
 
+void drop_last_if_empty(ReportTable& table) {
+  if (std::any_of(table.rows.begin(), table.rows.end(), [](const auto& row) { return !row.back().text.empty(); }))
+    return;
+  table.columns.pop_back();
+  for (auto& row : table.rows) row.pop_back();
+}
+
 TableCell values_cell(const StudyReport& study, const Arms& arms, const Cell& cell) {
   std::vector<std::string> texts, links;
   for (const auto& one : arms.traced(cell)) {
@@ -119,6 +126,7 @@ ReportTable cells_table(const StudyReport& study, const Arms& arms, const std::s
     row.push_back({remarks(*cell)});
     table.rows.push_back(std::move(row));
   }
+  drop_last_if_empty(table);
   table.note =
       "interval: Student's 95 % interval over seeds, of which half is given after ±; exact: Clopper and Pearson's 95 % "
       "interval over the test items, where every seed gave the same.";
@@ -272,8 +280,16 @@ ReportTable left_out_table(const StudyReport& study) {
 
 ReportTable runs_table(const StudyReport& study, const Arms& arms) {
   ReportTable table{.title = "Every run"};
-  table.columns = {{"run"},          {"of"},         {"seed", true},       {"status"},           {"steps", true},
-                   {"tokens", true}, {"time", true}, {"parameters", true}, {"weights at start"}, {"data order"}};
+  table.columns = {{"run"},
+                   {"of"},
+                   {"seed", true},
+                   {.name = "status", .prose = true},
+                   {"steps", true},
+                   {"tokens", true},
+                   {"time", true},
+                   {"parameters", true},
+                   {"weights at start"},
+                   {"data order"}};
   for (const auto& run : study.results.runs) {
     const std::string seed = std::to_string(run.seed) + (run.instance ? fmt::format(" · {}", *run.instance) : "");
     const std::string status = std::string(status_name(run.status)) + (run.why.empty() ? "" : ": " + run.why);
