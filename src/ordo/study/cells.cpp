@@ -11,8 +11,8 @@ namespace ordo {
 
 namespace {
 
-constexpr double kRounding = 1e-24;                       // a variance below is that of sums of doubles
-constexpr double kGapOfShares = 0.2, kGapOfOthers = 0.2;  // the second relative to the mean
+constexpr double kRounding = 1e-24;  // a variance below is that of sums of doubles
+constexpr double kLeastGap = 0.2, kRelativeGap = 0.2;
 
 bool reaches(const CompareConfig& compare, double value) {
   return larger_is_better(compare.metric) ? value >= compare.solved : value <= compare.solved;
@@ -64,14 +64,14 @@ void add_curve(const std::vector<Cell>& cells, const Cell& area, const CompareCo
 }  // namespace
 
 double modes_gap(const std::string& metric, const std::vector<double>& values) {
-  if (larger_is_better(metric)) return kGapOfShares;
   double sum = 0.0, count = 0.0;
   for (const double value : values) {
     if (!std::isfinite(value)) continue;
     sum += std::abs(value);
     count += 1.0;
   }
-  return count > 0.0 ? kGapOfOthers * sum / count : kGapOfShares;
+  if (larger_is_better(metric) || count == 0.0) return kLeastGap;
+  return std::max(kLeastGap, kRelativeGap * sum / count);
 }
 
 int64_t compared_length(const StudyConfig& study, const OutcomeTable& outcomes, const Combination& levels) {

@@ -54,7 +54,7 @@ void take_values(const std::vector<Outcome>& outcomes, Measured& measure) {
 std::string lack_of_claim_interval(const Cell& cell) {
   if (!cell.refused.empty() && cell.n == 0) return cell.refused;
   if (cell.diverged > 0) return fmt::format("{} of {} runs diverged", cell.diverged, cell.runs);
-  if (cell.two_modes) return "some seeds learned and some did not: no interval of the mean is honest";
+  if (cell.two_modes) return "the seeds fall into two groups: no interval of the mean is honest";
   if (cell.n < 2) return fmt::format("{} seed{}: no interval", cell.n, cell.n == 1 ? "" : "s");
   return "no spread over the seeds and no items to judge by";
 }
@@ -107,7 +107,7 @@ Measured measure_change(const OutcomeTable& table, const Question& question, con
   if (measure.diverged > 0)
     measure.lack = fmt::format("{} of {} runs diverged", measure.diverged, measure.values.size());
   else if (two_modes(units, change.relative ? kModesOfShares : modes_gap(question.metric, after)).found)
-    measure.lack = "some seeds changed and some did not: no interval of the mean is honest";
+    measure.lack = "the seeds fall into two groups: no interval of the mean is honest";
   else
     measure.interval = interval_of_change(ends, units, change.relative);
   if (measure.lack.empty() && !measure.interval.exists())

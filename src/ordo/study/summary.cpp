@@ -104,7 +104,7 @@ void note_cells(const Plan& plan, const OutcomeTable& table, Summary& summary) {
           fmt::format("{}: {} of {} runs diverged and count as unsolved", where, cell.diverged, cell.runs));
     else if (compared && cell.two_modes)
       summary.notes.push_back(
-          fmt::format("{}: some seeds learned and some did not, {} of {} solved; no interval of the "
+          fmt::format("{}: the seeds fall into two groups, {} of {} solved; no interval of the "
                       "mean is honest",
                       where, cell.solved, cell.runs));
     else if (!cell.refused.empty() && cell.length > 0 && summary.missing.empty())

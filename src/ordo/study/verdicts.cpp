@@ -78,7 +78,7 @@ class Verdict {
                          arms_.diverged_a + arms_.diverged_b == 1 ? "it" : "them");
     }
     if (!arms_.mean_is_honest())
-      return fmt::format("some seeds of {} learned and some did not: no interval of the mean is honest",
+      return fmt::format("the seeds of {} fall into two groups: no interval of the mean is honest",
                          arms_.two_modes_a ? pair_.a : pair_.b);
     if (pair_.n == 1) return "1 seed: no interval and no test";
     return pair_.interval.exists() ? "" : "the differences have no spread and there are no items to judge by";
