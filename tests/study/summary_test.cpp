@@ -168,6 +168,13 @@ TEST_CASE("summary: where some seeds learn and some do not, runs are counted ins
   CHECK(contains(study.pair("rope").why, "no interval of the mean is honest"));
 }
 
+TEST_CASE("summary: losses are of two modes when they are far apart, not when they are small", "[unit]") {
+  MadeStudy study("loss", {"none", "rope"}, 3);
+  study.give("none", {2.0, 2.01, 3.3}).give("rope", {0.0003, 0.0004, 0.0009});
+  CHECK(study.cell("none").two_modes);
+  CHECK_FALSE(study.cell("rope").two_modes);
+}
+
 TEST_CASE("summary: a diverged run is unsolved, ranks last, and its mean is given with and without it", "[unit]") {
   auto study = three_seeds();
   study.give("none", {0.50, 0.52, 0.49}).give("rope", {0.97, 0.99, 0.98});
