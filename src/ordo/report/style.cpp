@@ -84,13 +84,13 @@ svg.chart .line{fill:none;stroke:var(--c);stroke-width:1.8;stroke-linejoin:round
 svg.chart .bar{fill:none;stroke:var(--c);stroke-width:1.5}
 svg.chart .dot{fill:var(--c);stroke:var(--paper);stroke-width:.7}svg.chart .band{fill:var(--c)}
 svg.chart .hollow{fill:none;stroke:var(--ink);stroke-width:1.6}
-@media (max-width:40rem){body{padding:.8rem}.headline{font-size:1.25rem}th,td{padding:.3rem .5rem}.prose{min-width:12rem}tbody th{white-space:normal}}
+@media (max-width:40rem){body{padding:.8rem}.headline{font-size:1.25rem}th,td{padding:.3rem .5rem}.prose{min-width:18rem}tbody th{white-space:normal}}
 @media print{
   body{max-width:none;padding:0;font-size:10pt}
   .scheme,nav{display:none}
-  .scroll{overflow:visible}table{font-size:7.5pt}th,td{padding:.15rem .35rem}td,tbody th{white-space:normal}td.n{white-space:nowrap}.prose{min-width:0}
+  .scroll{overflow:visible}table{font-size:7.5pt}th,td{padding:.15rem .35rem}td,tbody th{white-space:normal}td.n{white-space:nowrap}.prose{min-width:8rem}tbody th{min-width:4rem}
   a{color:inherit;text-decoration:none}
-  thead{display:table-header-group}tr,figure,.claims li{break-inside:avoid}h2,h3,caption{break-after:avoid}
+  thead{display:table-header-group;break-after:avoid}tr,figure,.claims li{break-inside:avoid}h2,h3,caption{break-after:avoid}
   .charts,.charts.small{grid-template-columns:1fr 1fr}
   details::details-content{content-visibility:visible;height:auto}
 }
