@@ -114,6 +114,17 @@ TEST_CASE("plan: conditional settings are laid over the levels, in their order",
   CHECK(plan.runs[4].config.train.clip == 3.0);
 }
 
+TEST_CASE("plan: evaluations while training are as the study says, else as in each run's config", "[unit]") {
+  const SampleFolder folder;
+  const Plan plan = folder.plan(study_with("{lengths: [16, 32]}", "{lengths: [16, 32], every: 2, batch_size: 5}"));
+  CHECK(plan.runs[0].config.evaluate.every == Quantity{2, "steps"});
+  CHECK(plan.runs[0].config.evaluate.batch_size == 5);
+  CHECK(plan.runs[0].lengths == std::vector<int64_t>{16, 32});
+  CHECK(folder.plan(std::string(kSampleStudy)).runs[0].config.evaluate.every.value == 0);
+  CHECK(contains(thrown<ConfigError>([&] { folder.plan(study_and("set: [{evaluate.lengths: [8]}]\n")); }),
+                 "set and the study's own evaluate.lengths both set evaluate.lengths"));
+}
+
 TEST_CASE("plan: --only keeps the runs of a level or a seed", "[unit]") {
   const SampleFolder folder;
   CHECK(folders(folder.plan(std::string(kSampleStudy), {}, {"encoding=rope"}).runs) ==

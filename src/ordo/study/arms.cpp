@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ordo/config/writer.h"
 #include "ordo/core/errors.h"
 #include "ordo/core/text.h"
 
@@ -98,8 +99,20 @@ std::vector<const Level*> levels_of(const StudyConfig& study, const Combination&
   return levels;
 }
 
+// What the study says of evaluations while a run is trained.
+std::vector<Setting> evaluation_settings(const StudyConfig& study) {
+  std::vector<Setting> settings;
+  const auto give = [&](const std::string& path, std::string value) {
+    const Source* at = study.files->read.find(path);
+    settings.push_back({path, std::move(value), at == nullptr ? Source{} : *at});
+  };
+  if (study.evaluate.every) give("evaluate.every", quantity_text(*study.evaluate.every));
+  if (study.evaluate.batch_size) give("evaluate.batch_size", std::to_string(*study.evaluate.batch_size));
+  return settings;
+}
+
 Arm unresolved(const StudyConfig& study, const Combination& combination) {
-  Arm arm{.levels = combination, .base = study.base};
+  Arm arm{.levels = combination, .base = study.base, .settings = evaluation_settings(study)};
   for (const Level* level : levels_of(study, combination)) {
     arm.settings.insert(arm.settings.end(), level->settings.begin(), level->settings.end());
     if (level->base) arm.base = *level->base;

@@ -85,8 +85,9 @@ std::vector<Late> late_settings(const StudyConfig& study) {
   if (!study.control.by.empty())
     all.push_back({{{without_kind(study.control.by), false, "control.by", place("control.by")}}, /*from_set=*/true});
   if (study.budget.run) all.push_back({{{"train.steps", false, "budget.run", place("budget.run")}}});
-  if (!study.evaluate.lengths.empty())
-    all.push_back({{{"evaluate.lengths", true, "evaluate of the study", place("evaluate.lengths")}}});
+  for (const char* key : {"evaluate.lengths", "evaluate.stride", "evaluate.every", "evaluate.batch_size"})
+    if (study.files->read.find(key) != nullptr)
+      all.push_back({{{key, true, fmt::format("the study's own {}", key), place(key)}}});
   if (study.control.equal == Control::seconds)
     all.push_back({{{"train.steps", false, "control (equal: seconds)", place("control.equal")}}, /*from_set=*/true});
   return all;
