@@ -55,6 +55,9 @@ StudyPlans make_plans(const AblateOptions& o) {
   StudyPlans plans;
   if (fs::is_directory(o.file)) {
     require<ConfigError>(o.overrides.empty(), "{} is a study folder: overrides go with the study's file", o.file);
+    require<ConfigError>(fs::exists(fs::path(o.file) / "plan.yaml"),
+                         "{} is no study: expected a study file, or the folder of a study, which holds a plan.yaml",
+                         o.file);
     plans.whole = read_plan(o.file);
   } else {
     plans.whole = make_plan(load_study(o.file, o.overrides));

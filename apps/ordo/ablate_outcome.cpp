@@ -15,8 +15,7 @@ using Columns = std::vector<std::string>;
 
 // "0.9980 ± 0.0040"; "0.5000 [0.4561, 0.5439]" for an interval that is not even on both sides.
 std::string value_text(const Cell& cell) {
-  if (cell.values.empty() && cell.diverged > 0) return "diverged";
-  if (cell.values.empty()) return cell.missing > 0 || cell.refused.empty() ? "missing" : "refused";
+  if (cell.values.empty()) return cell.diverged > 0 ? "diverged" : "no value";  // a note says why
   std::string text = decimal_text(cell.mean);
   if (cell.two_modes)
     text += fmt::format(" (solved {}/{})", cell.solved, cell.runs);

@@ -224,6 +224,9 @@ TEST_CASE("--only makes a part, --dry-run nothing, and changed settings a run of
   CHECK(kept.size() == 2);
   CHECK(std::find(kept.begin(), kept.end(), old_metrics) != kept.end());
   CHECK(run_ordo({"ablate", "study.yaml", "--dry-run", "--report-only"}, tiny.setting()).code == 2);
+  const Outcome no_study = run_ordo({"ablate", "."}, tiny.setting());
+  CHECK(no_study.code == 2);
+  CHECK(no_study.err.find("is no study") != std::string::npos);
 }
 
 TEST_CASE("a run that cannot be made is tried again, told first, and never left out in silence", "[cli]") {
