@@ -107,7 +107,7 @@ void warn_of_mirror(const RunConfig& config, const Task& task) {
       "{} has rows that ask for another answer when they are read backwards, but to this model a row and its reversal "
       "are the same: its model.position treats both sides of a token alike, so it can only guess between the two; use "
       "one that tells the sides apart, as in model.position=sinusoidal, rope or t5_bias, or alibi with "
-      "model.position.direction=asymmetric",
+      "model.position.direction=split",
       config.task.kind);
 }
 
