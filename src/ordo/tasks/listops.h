@@ -7,7 +7,7 @@
 // drawn as the grammar would among those of that length. (The Arena keeps lengths of 501 to 1999 in the grammar's own
 // mixture; here training draws them evenly.)
 //
-// Answers are not balanced, as MIN and MAX push them to 0 and 9: about 0.2 to 0.25 of them are the same digit.
+// Answers are not balanced, as MIN and MAX push them to 0 and 9: each of these two is about one in six.
 #pragma once
 #include <memory>
 #include <mutex>
