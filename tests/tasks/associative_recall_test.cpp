@@ -62,6 +62,12 @@ TEST_CASE("associative_recall: more pairs or queries than keys are refused, with
                  "task.queries (3) are of different keys, and task.keys is 2"));
 }
 
+TEST_CASE("associative_recall: a task with few keys can be summed up and told from others", "[unit]") {
+  const AssociativeRecall task({.examples = {.shortest = 2}, .keys = 2}, {});
+  CHECK(task.summary().size() > 2);
+  CHECK(task.fingerprint() != AssociativeRecall({.examples = {.shortest = 2}, .keys = 2}, {.seed = 1}).fingerprint());
+}
+
 TEST_CASE("associative_recall: an example by hand, which never changes", "[unit]") {
   const AssociativeRecall task({}, {});
   CHECK(task.text(task.held_out(1, 0, 3)) == "ae 1 aa 1 y 4 y ae aa -> . . . . . . 4 1 1");
