@@ -47,9 +47,13 @@ void require_run(const std::string& run, const EvalOptions& options) {
 std::vector<EvalRow> evaluate_run(const std::string& run, const EvalOptions& options) {
   TrainedModel trained = open_model(run, options.checkpoint, options.overrides);
   EvaluateOptions asked = evaluate_options(trained.config, split_of(options.split));
-  require<DataError>(trained.parts.task->has(asked.split), "{}: its data has no {} split", run, options.split);
+  require<DataError>(trained.parts.task->has(asked.split), "{}: its data has no {} split to be judged on", run,
+                     options.split);
   if (!options.lengths.empty()) asked.lengths = options.lengths;
   if (options.stride > 0) asked.stride = options.stride;
+  require<ConfigError>(asked.stride == 0 || trained.parts.task->judges_windows(),
+                       "--stride slides windows over a text, but {} is of task {}, which is judged by whole examples",
+                       run, trained.config.task.kind);
   for (const int64_t length : asked.lengths)
     require<ConfigError>(asked.stride <= length,
                          "--stride {} is larger than the length {}: tokens between windows would go unjudged",

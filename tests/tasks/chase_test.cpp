@@ -128,11 +128,10 @@ TEST_CASE("who chased whom: three bare words are a mirror: one twin is the other
 
 TEST_CASE("who chased whom: sentences by hand, which never change", "[unit]") {
   const ChaseTask english = chase_task(Language::english), chinese = chase_task(Language::chinese);
-  CHECK(english.text(english.held_out(1, 0, 12)) ==
-        "yesterday yesterday a white wolf is quietly greeted by the brown dog -> dog");
+  CHECK(english.text(english.held_out(1, 0, 12)) == "today a wolf is greeted by a brown dog slowly this autumn -> dog");
   CHECK(english.text(english.held_out(1, 1, 12)) ==
-        "yesterday yesterday a white dog is quietly greeted by the brown wolf -> wolf");
-  CHECK(chinese.text(chinese.held_out(1, 0, 9)) == "一只 白色的 老虎 被 那只 棕色的 狗 悄悄地 叫住 -> 狗");
+        "today a dog is greeted by a brown wolf slowly this autumn -> wolf");
+  CHECK(chinese.text(chinese.held_out(1, 0, 9)) == "今天 慢慢地 一只 老虎 被 一只 棕色的 狗 叫住 -> 狗");
   const ChaseTask bare = chase_task(Language::chinese, /*bare=*/true);
   CHECK(bare.text(bare.held_out(1, 0, 3)) == "狗 叫住 老虎 -> 狗");
 }

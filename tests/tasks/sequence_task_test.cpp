@@ -198,10 +198,22 @@ TEST_CASE("sequence tasks: the loss by place is that of the symbols asked there"
   CHECK(sum / 3.0 == Approx(made.metrics.at("loss")).epsilon(1e-6));
 }
 
-TEST_CASE("sequence tasks: sizes that do not exist are refused in words", "[unit]") {
-  const CopyTask task = copy_task(true, {.shortest = 5});
-  CHECK(thrown<ConfigError>([&] { task.open({.split = Split::train, .batch_size = 1, .length = 4}); }) ==
-        "train.length (4) is below the smallest size trained on (5): copy counts it in its own sizes");
+TEST_CASE("sequence tasks: sizes that do not exist are refused in words, in training sets too", "[unit]") {
+  for (const int64_t examples : {0, 20}) {
+    const CopyTask task = copy_task(true, {.shortest = 5, .examples = examples});
+    CHECK(thrown<ConfigError>([&] { task.open({.split = Split::train, .batch_size = 1, .length = 4}); }) ==
+          "copy has no examples of length 4: with these settings 5 is the smallest");
+    CHECK_FALSE(task.refuses_length(Split::test, 4));
+  }
+}
+
+TEST_CASE("sequence tasks: what is judged is held out, by whole examples", "[unit]") {
+  const CopyTask task = copy_task(true);
+  CHECK_FALSE(task.has(Split::train));
+  CHECK(task.has(Split::validation));
+  const StreamOptions sliding{.split = Split::test, .batch_size = 1, .length = 4, .training = false, .stride = 2};
+  CHECK(thrown<ConfigError>([&] { task.open(sliding); }) ==
+        "copy is judged by whole examples, over which no window slides: leave the stride out");
 }
 
 }  // namespace

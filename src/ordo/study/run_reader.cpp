@@ -111,8 +111,7 @@ void take_last_state(const fs::path& folder, RunFacts& facts) {
   with_json(file, [&](const Json& state) {
     facts.steps = state.at("step").get<int64_t>();
     facts.tokens = state.at("tokens").get<int64_t>();
-    if (const auto order = state.find("data_order"); order != state.end() && !order->is_null())
-      facts.data_order = order->is_string() ? order->get<std::string>() : json_line(*order);
+    facts.data_order = state.value("data_order", "");
   });
 }
 

@@ -32,10 +32,6 @@ int64_t AssociativeRecall::given_length(int64_t size) const {
   return 2 * size + (config_.queries == 0 ? size : config_.queries);
 }
 
-Example AssociativeRecall::training_example(uint64_t key, uint64_t index, int64_t longest) const {
-  return SequenceTask::training_example(key, index, std::min(longest, config_.keys));
-}
-
 Example AssociativeRecall::example(KeyedSequence& draw, int64_t size) const {
   const int64_t queries = given_length(size) - 2 * size;
   const auto keys = draw_distinct(draw, size, config_.keys), values = draw_row(draw, size, config_.values);

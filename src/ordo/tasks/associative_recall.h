@@ -21,8 +21,6 @@ class AssociativeRecall final : public SequenceTask {
                                     kSummary = "pairs of keys and values, then keys: the value of each";
   AssociativeRecall(const Config& config, const TaskFacts& facts);
   Example example(KeyedSequence& draw, int64_t size) const override;
-  // Of sizes up to `longest`, or as many as there are keys: a summary looks at sizes that are not trained on.
-  Example training_example(uint64_t key, uint64_t index, int64_t longest) const override;
   // Throws ConfigError for more pairs than there are keys.
   int64_t given_length(int64_t size) const override;
   int64_t asked_length(int64_t size) const override { return given_length(size); }

@@ -17,55 +17,55 @@ constexpr NamedValue kChaseLanguages[] = {{"english", static_cast<int>(Language:
 
 using ChaseWords = std::span<const std::string_view>;
 
-// Forms: A and B are who does it and to whom it is done, perhaps with an adjective before them; ~ is where an adverb
-// may stand, V and P are the verb's forms, all else are words.
+// Forms: A and B are who does it and to whom it is done, each with an article and perhaps an adjective; ~ is where an
+// adverb may stand, V and P are the verb's forms, all else are words.
 struct Lexicon {
-  ChaseWords nouns, adjectives, adverbs, verbs, participles;
+  ChaseWords nouns, articles, adjectives, adverbs, verbs, participles;
   std::string_view active, passive;
-  ChaseWords openings, places;  // phrases before and after, the shorter ones first
+  ChaseWords fillers;  // phrases, the shorter ones first
 };
 
-// Any adjective fits any noun, and no noun asks for another article: else they would tell who stands where.
+// Any article fits any noun, with and without any adjective: else it would tell who stands where.
 constexpr std::string_view kEnglishNouns[] = {"cat",   "mouse", "dog",  "fox",  "hen",   "goat",
                                               "horse", "bear",  "wolf", "hare", "sheep", "pig"};
+constexpr std::string_view kEnglishArticles[] = {"the", "a"};
 constexpr std::string_view kEnglishAdjectives[] = {"small", "big", "young", "brown", "white", "quick", "brave", "shy"};
 constexpr std::string_view kEnglishAdverbs[] = {"quickly", "quietly", "slowly", "often", "boldly", "gladly"};
 constexpr std::string_view kEnglishVerbs[] = {"chases", "follows", "watches", "finds", "greets", "pushes"};
 constexpr std::string_view kEnglishParticiples[] = {"chased", "followed", "watched", "found", "greeted", "pushed"};
-constexpr std::string_view kEnglishOpenings[] = {"today", "yesterday", "sometimes",   "now",
-                                                 "again", "at night",  "this autumn", "after lunch"};
-constexpr std::string_view kEnglishPlaces[] = {"outside", "here",   "nearby",       "downhill",
-                                               "indoors", "on ice", "in deep snow", "along old walls"};
+constexpr std::string_view kEnglishFillers[] = {"today",          "outside",         "here",        "again",
+                                                "at night",       "in town",         "this autumn", "after lunch",
+                                                "near the river", "behind the mill", "in the snow", "on the hill"};
 
 constexpr std::string_view kChineseNouns[] = {"猫",   "老鼠", "狗",   "鸡",   "鸭子", "羊",
                                               "猴子", "兔子", "老虎", "狐狸", "青蛙", "乌龟"};
+constexpr std::string_view kChineseArticles[] = {"那只", "一只"};
 constexpr std::string_view kChineseAdjectives[] = {"小",     "大",     "年轻的", "棕色的",
                                                    "白色的", "敏捷的", "勇敢的", "害羞的"};
 constexpr std::string_view kChineseAdverbs[] = {"飞快地", "悄悄地", "慢慢地", "常常", "大胆地", "高兴地"};
 constexpr std::string_view kChineseVerbs[] = {"追", "跟踪", "盯住", "找到", "叫住", "推开"};
-constexpr std::string_view kChineseOpenings[] = {"今天", "昨天",    "有时",      "现在",
-                                                 "又",   "在 夜里", "这个 秋天", "午饭 以后"};
-constexpr std::string_view kChinesePlaces[] = {"在外面", "在这里",  "在附近",     "在山下",
-                                               "在屋里", "在 冰上", "在 深 雪里", "沿着 旧 墙"};
+constexpr std::string_view kChineseFillers[] = {"今天",     "外面",         "这里",      "又",
+                                                "在 夜里",  "在 城里",      "这个 秋天", "午饭 以后",
+                                                "在 河 边", "在 磨坊 后面", "在 雪 里",  "在 山 上"};
 
 constexpr Lexicon kEnglish{.nouns = kEnglishNouns,
+                           .articles = kEnglishArticles,
                            .adjectives = kEnglishAdjectives,
                            .adverbs = kEnglishAdverbs,
                            .verbs = kEnglishVerbs,
                            .participles = kEnglishParticiples,
-                           .active = "the A ~ V a B",
-                           .passive = "a B is ~ P by the A",
-                           .openings = kEnglishOpenings,
-                           .places = kEnglishPlaces};
+                           .active = "A V B ~",
+                           .passive = "B is P by A ~",
+                           .fillers = kEnglishFillers};
 constexpr Lexicon kChinese{.nouns = kChineseNouns,
+                           .articles = kChineseArticles,
                            .adjectives = kChineseAdjectives,
                            .adverbs = kChineseAdverbs,
                            .verbs = kChineseVerbs,
                            .participles = kChineseVerbs,
-                           .active = "那只 A ~ V 一只 B",
-                           .passive = "一只 B 被 那只 A ~ P",
-                           .openings = kChineseOpenings,
-                           .places = kChinesePlaces};
+                           .active = "~ A V B",
+                           .passive = "~ B 被 A P",
+                           .fillers = kChineseFillers};
 
 const Lexicon& lexicon_of(Language language) { return language == Language::english ? kEnglish : kChinese; }
 
@@ -79,24 +79,28 @@ struct ChaseTask::Grammar {
     int64_t word = 0;
   };
   std::vector<std::string> words;  // nouns first
-  std::vector<int64_t> nouns, adjectives, adverbs, verbs, participles;
+  std::vector<int64_t> nouns, articles, adjectives, adverbs, verbs, participles;
   std::vector<Slot> active, passive;
-  std::vector<std::vector<int64_t>> openings, places;
+  std::vector<std::vector<int64_t>> fillers;
 
   explicit Grammar(const Lexicon& l)
       : nouns(ids(l.nouns)),
+        articles(ids(l.articles)),
         adjectives(ids(l.adjectives)),
         adverbs(ids(l.adverbs)),
         verbs(ids(l.verbs)),
         participles(ids(l.participles)),
         active(form(l.active)),
-        passive(form(l.passive)),
-        openings(phrases(l.openings)),
-        places(phrases(l.places)) {}
+        passive(form(l.passive)) {
+    for (const auto phrase : l.fillers) fillers.push_back(ids(split(phrase, ' ')));
+  }
 
-  // Words of a form without adjectives and adverb.
+  // Words of a form without adjectives and adverb: an actor is an article and a noun.
   static int64_t least(const std::vector<Slot>& form) {
-    return std::count_if(form.begin(), form.end(), [](const Slot& slot) { return slot.part != Part::adverb; });
+    int64_t count = 0;
+    for (const Slot& slot : form)
+      count += slot.part == Part::adverb ? 0 : (slot.part == Part::agent || slot.part == Part::patient) ? 2 : 1;
+    return count;
   }
 
  private:
@@ -112,11 +116,6 @@ struct ChaseTask::Grammar {
     for (const auto& word : list) found.push_back(id(word));
     return found;
   }
-  std::vector<std::vector<int64_t>> phrases(ChaseWords list) {
-    std::vector<std::vector<int64_t>> found;
-    for (const auto phrase : list) found.push_back(ids(split(phrase, ' ')));
-    return found;
-  }
   std::vector<Slot> form(std::string_view pattern) {
     constexpr std::string_view kMarks = "AB~VP";  // in the order of Part
     std::vector<Slot> slots;
@@ -128,12 +127,17 @@ struct ChaseTask::Grammar {
   }
 };
 
-// All that was drawn. An adjective belongs to its place, first or second, not to who stands there.
+// All that was drawn. What stands at an actor's place (article, adjective) belongs to the place, not to the actor.
 struct ChaseTask::Sentence {
+  struct Place {
+    int64_t article = 0;
+    std::optional<int64_t> adjective = {};
+  };
   int64_t agent = 0, patient = 0;
   size_t verb = 0;
   bool passive = false;
-  std::optional<int64_t> first = {}, second = {}, adverb = {};
+  Place first, second;
+  std::optional<int64_t> adverb = {};
   std::vector<int64_t> before, after;
 };
 
@@ -210,12 +214,14 @@ ChaseTask::Sentence ChaseTask::draw_sentence(KeyedSequence& draw, int64_t size) 
   s.passive = draw.below(2) == 1;
   int64_t room = size - Grammar::least(s.passive ? g.passive : g.active);
   ORDO_ASSERT(room >= 0);
-  s.first = chase_word_or_none(g.adjectives, room, draw);
-  s.second = chase_word_or_none(g.adjectives, room, draw);
+  for (auto* place : {&s.first, &s.second}) {
+    place->article = chase_word(g.articles, draw);
+    place->adjective = chase_word_or_none(g.adjectives, room, draw);
+  }
   s.adverb = chase_word_or_none(g.adverbs, room, draw);
   const auto before = static_cast<int64_t>(draw.below(static_cast<uint64_t>(room) + 1));
-  s.before = chase_phrases(g.openings, before, draw);
-  s.after = chase_phrases(g.places, room - before, draw);
+  s.before = chase_phrases(g.fillers, before, draw);
+  s.after = chase_phrases(g.fillers, room - before, draw);
   return s;
 }
 
@@ -223,11 +229,12 @@ Example ChaseTask::said(const Sentence& s) const {
   const Grammar& g = *grammar_;
   if (config_.bare) return {.given = {s.agent, g.verbs[s.verb], s.patient}, .asked = {s.agent}};
   std::vector<int64_t> words = s.before;
-  const std::optional<int64_t>* adjective = &s.first;
+  const Sentence::Place* place = &s.first;
   const auto actor = [&](int64_t noun) {
-    if (*adjective) words.push_back(**adjective);
+    words.push_back(place->article);
+    if (place->adjective) words.push_back(*place->adjective);
     words.push_back(noun);
-    adjective = &s.second;
+    place = &s.second;
   };
   for (const auto& [part, word] : s.passive ? g.passive : g.active) {
     using Part = Grammar::Part;

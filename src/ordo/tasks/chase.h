@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who chased whom, in sentences of a given number of words:
-//   today a small cat is quietly followed by the old dog outside   -> dog
-//   today a small dog is quietly followed by the old cat outside   -> cat
+//   today near the river a small cat is followed by the old dog quietly at night   -> dog
+//   today near the river a small dog is followed by the old cat quietly at night   -> cat
 // Agent and patient swap places and every word stays: a reader that is blind to order sees the same bag of words twice,
 // and can be right once. Articles, adjectives and the marks of the passive stand where they stood, so none of them
-// tells the two apart by being there; but the agent has "the" beside it and the patient "a", so that an encoding that
-// knows near from far, and not before from behind, can tell who is who. Held-out sentences come as such twins, training
-// draws either of a pair with equal chance.
+// tells the two apart. Held-out sentences come as such twins, training draws either of a pair with equal chance.
 #pragma once
 #include "ordo/tasks/sequence_task.h"
 

@@ -26,6 +26,7 @@ class LanguageModeling final : public Task {
   std::optional<std::string> refuses(const Model& model) const override;
   std::unique_ptr<BatchStream> open(const StreamOptions& options) const override;
   bool has(Split split) const override { return corpus_->has(split); }
+  bool judges_windows() const override { return true; }
   bool draws_examples() const override { return config_.data.generate.has_value(); }
   Loss loss(Model& model, const Batch& batch, const LossOptions& options) const override;
   // loss (nats a token), perplexity, accuracy; with a tokenizer bits_per_character and bits_per_byte of its text.

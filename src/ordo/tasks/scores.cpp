@@ -55,17 +55,17 @@ void TokenScores::add(Model& model, const Batch& batch) {
   count_text(batch.targets);
   const Batch there = to_device(batch, model.head().weight().device());
   const Tensor hidden = model.forward({.ids = there.ids, .at = there.at, .mask = there.mask, .draw = there.draw});
-  judge(model.head(), hidden, there.targets);
+  judge(model.head(), hidden, there.targets, there.weight);
 }
 
-void TokenScores::judge(const Head& head, const Tensor& hidden, const Tensor& targets) {
+void TokenScores::judge(const Head& head, const Tensor& hidden, const Tensor& targets, double weight) {
   const c10::NoGradGuard no_gradients;
   Tensor correct;
   const Tensor losses = head.token_losses(hidden, targets, &correct);
   const Tensor counted = targets.ne(kIgnore);
   add_sum(loss_, losses.sum(at::kDouble));
   add_sum(correct_, correct.sum(at::kDouble));  // never true where the target is kIgnore
-  tokens_ += counted.sum().item<double>();
+  tokens_ += weight;
   count_places(losses, counted);
   if (keep_ == Keep::rows) count_rows(correct, counted);
 }

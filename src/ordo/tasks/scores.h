@@ -16,8 +16,9 @@ class TokenScores {
   explicit TokenScores(const Tokenizer* tokenizer, Keep keep = Keep::sums);  // null: no metrics per character or byte
   // Runs the model, which must be in eval mode, without gradients.
   void add(Model& model, const Batch& batch);
-  // Hidden states [B, L, D] against targets [B, L], kIgnore left out; without gradients.
-  void judge(const Head& head, const Tensor& hidden, const Tensor& targets);
+  // Hidden states [B, L, D] against targets [B, L], of which `weight` count and the others are kIgnore; without
+  // gradients.
+  void judge(const Head& head, const Tensor& hidden, const Tensor& targets, double weight);
   double tokens() const { return tokens_; }
   Evaluation evaluation() const;  // all but the protocol
 

@@ -75,11 +75,10 @@ class ExampleStream final : public BatchStream {
 };
 
 std::unique_ptr<BatchStream> SequenceTask::open(const StreamOptions& options) const {
-  require<ConfigError>(!options.training || training_count() > 0 || options.length >= smallest(),
-                       "train.length ({}) is below the smallest size trained on ({}): {} counts it in its own sizes",
-                       options.length, smallest(), kind());
-  require<ConfigError>(options.training || options.length >= least_size(),
-                       "{} has no examples of length {}: the smallest is {}", kind(), options.length, least_size());
+  const auto refusal = refuses_length(options.split, options.length);
+  require<ConfigError>(!refusal, "{}", refusal.value_or(""));
+  require<ConfigError>(options.training || options.stride == 0,
+                       "{} is judged by whole examples, over which no window slides: leave the stride out", kind());
   return std::make_unique<ExampleStream>(*this, options);
 }
 

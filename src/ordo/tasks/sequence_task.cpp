@@ -73,9 +73,19 @@ std::optional<std::string> SequenceTask::refuses(const Model& model) const {
   return std::nullopt;
 }
 
-bool SequenceTask::has(Split split) const {
-  (void)split;
-  return true;
+bool SequenceTask::has(Split split) const { return split != Split::train; }
+
+std::optional<std::string> SequenceTask::refuses_length(Split split, int64_t length) const {
+  const int64_t least = split == Split::train ? smallest() : least_size();
+  if (length < least)
+    return fmt::format("{} has no examples of length {}: with these settings {} is the smallest", kind(), length,
+                       least);
+  try {
+    given_length(length);
+    return std::nullopt;
+  } catch (const ConfigError& refusal) {
+    return refusal.what();
+  }
 }
 
 std::string SequenceTask::text(const Example& example) const {
@@ -175,7 +185,7 @@ Evaluation SequenceTask::evaluate(Model& model, const StreamOptions& options) co
   while (const auto batch = stream->next()) {
     if (options.stop != nullptr && options.stop->load()) return {};
     const Batch there = to_device(*batch, model.head().weight().device());
-    scores.judge(model.head(), judged(model, there), there.targets);
+    scores.judge(model.head(), judged(model, there), there.targets, there.weight);
   }
   Evaluation made = scores.evaluation();
   made.protocol = "whole_examples";
@@ -190,9 +200,8 @@ uint64_t SequenceTask::fingerprint() const {
   // The examples are a function of the code, the settings and the seed: the first ones stand for all.
   constexpr uint64_t kSample = 64;
   uint64_t hash = mix(key_of(facts_.seed, kind()), static_cast<uint64_t>(training_count()));
-  const int64_t size = smallest() + 1;
   for (uint64_t i = 0; i < kSample; ++i) {
-    const Example e = training_example(split_key(facts_.seed, Split::train), i, size);
+    const Example e = training_example(split_key(facts_.seed, Split::train), i, smallest());
     for (const auto* list : {&e.given, &e.asked}) hash = hash_bytes(list->data(), list->size() * sizeof(int64_t), hash);
   }
   return hash;
@@ -205,7 +214,7 @@ std::vector<std::string> SequenceTask::summary() const {
                                         : fmt::format("{} training examples", training_count())),
       fmt::format("held out: {} examples at each length", held_out_count(Split::validation, smallest()))};
   for (uint64_t i = 0; i < 3; ++i)
-    lines.push_back("as in: " + text(training_example(split_key(facts_.seed, Split::train), i, smallest() + 4)));
+    lines.push_back("as in: " + text(training_example(split_key(facts_.seed, Split::train), i, smallest())));
   return lines;
 }
 

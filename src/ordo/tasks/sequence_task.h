@@ -48,7 +48,8 @@ class SequenceTask : public Task {
   std::optional<std::string> refuses(const Model& model) const override;
   int64_t row_length(int64_t size) const final;
   std::unique_ptr<BatchStream> open(const StreamOptions& options) const final;
-  bool has(Split split) const override;
+  bool has(Split split) const override;  // what is judged is held out: no evaluation of the training split
+  std::optional<std::string> refuses_length(Split split, int64_t length) const override;
   Loss loss(Model& model, const Batch& batch, const LossOptions& options) const final;
   // loss, perplexity and accuracy of the symbols asked; exact_match of whole answers where they are several.
   Evaluation evaluate(Model& model, const StreamOptions& options) const final;
@@ -70,7 +71,7 @@ class SequenceTask : public Task {
   virtual Example training_example(uint64_t key, uint64_t index, int64_t longest) const;
   virtual int64_t held_out_count(Split split, int64_t size) const;
   virtual Example held_out_example(Split split, uint64_t index, int64_t size) const;
-  // Symbols given and asked at this size, at the most.
+  // Symbols given and asked at this size, at the most. Throws ConfigError for a size that the settings do not allow.
   virtual int64_t given_length(int64_t size) const { return size; }
   virtual int64_t asked_length(int64_t size) const { return size; }
   virtual int64_t least_size() const { return 1; }

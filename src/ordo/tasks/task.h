@@ -69,6 +69,14 @@ class Task {
   virtual bool has(Split split) const = 0;
   // Tokens of the longest row of this length, which train.length and evaluate.lengths count in the task's own unit.
   virtual int64_t row_length(int64_t length) const { return length; }
+  // Why a split has no rows of this length, in words; nothing if it has.
+  virtual std::optional<std::string> refuses_length(Split split, int64_t length) const {
+    (void)split;
+    (void)length;
+    return std::nullopt;
+  }
+  // Is it judged over windows of a text, which may slide (evaluate.stride)? Else over whole examples.
+  virtual bool judges_windows() const { return false; }
   // Are examples or splits drawn anew for another seed?
   virtual bool draws_examples() const { return false; }
   // Are there rows that ask for another answer when they are read backwards? An encoding that treats both sides alike,

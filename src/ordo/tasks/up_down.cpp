@@ -50,6 +50,14 @@ int64_t UpDown::asked_length(int64_t size) const {
   return 1;
 }
 
+std::optional<std::string> UpDown::refuses_length(Split split, int64_t length) const {
+  const auto& places = split == Split::test && !config_.test_places.empty() ? config_.test_places : config_.places;
+  const int64_t needed = config_.ramp + (places.empty() ? 0 : places.back());
+  if (length >= needed) return SequenceTask::refuses_length(split, length);
+  return fmt::format("up_down has no series of length {}: ramps of {} that begin as late as task.{} says need {}",
+                     length, config_.ramp, &places == &config_.test_places ? "test_places" : "places", needed);
+}
+
 Example UpDown::series(KeyedSequence& draw, int64_t size, const std::vector<int64_t>& places, bool rises_first) const {
   const int64_t half = config_.ramp / 2, low = config_.noise, high = config_.levels - 1 - config_.noise;
   const int64_t first = places.empty() ? 0 : places.front(),

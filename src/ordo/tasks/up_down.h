@@ -27,6 +27,7 @@ class UpDown final : public SequenceTask {
   Example held_out(uint64_t key, uint64_t index, int64_t size) const override;
   Example held_out_example(Split split, uint64_t index, int64_t size) const override;
   int64_t asked_length(int64_t size) const override;
+  std::optional<std::string> refuses_length(Split split, int64_t length) const override;
   int64_t least_size() const override { return config_.ramp + (config_.places.empty() ? 0 : config_.places.back()); }
 
  private:

@@ -27,6 +27,11 @@ c10::DeviceType device_type_of(const Model& model) {
   const auto weights = weights_of(model);
   return weights.empty() ? c10::DeviceType::CPU : weights.front().second.device().type();
 }
+
+std::optional<std::string> refusal(const Task& task, Model& model, Split split, int64_t length) {
+  if (const auto why = task.refuses_length(split, length)) return why;
+  return model.position().refuses_length(task.row_length(length));
+}
 }  // namespace
 
 EvaluateOptions evaluate_options(const RunConfig& config, Split split) {
@@ -46,7 +51,7 @@ std::vector<EvalReport> evaluate_lengths(const Task& task, Model& model, const E
   std::vector<EvalReport> reports;
   for (const int64_t length : options.lengths) {
     EvalReport report{.length = length, .split = options.split};
-    if (const auto why = model.position().refuses_length(task.row_length(length))) {
+    if (const auto why = refusal(task, model, options.split, length)) {
       report.refused = *why;
     } else {
       report.evaluation = task.evaluate(model, {.split = options.split,

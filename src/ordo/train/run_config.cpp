@@ -53,6 +53,24 @@ void check_lengths(const RunConfig& c, Problems& problems) {
                  "would go unjudged",
                  c.evaluate.stride, shortest);
 }
+
+// What the task says of the lengths; the length of the longest row of training.
+int64_t checked_row_length(const RunConfig& c, Problems& problems) try {
+  const auto task = make_task(c);
+  if (const auto why = task->refuses_length(Split::train, c.train.length)) problems.add_text("train.length", *why);
+  for (const int64_t length : c.evaluate.lengths)
+    if (const auto why = task->refuses_length(Split::validation, length)) problems.add_text("evaluate.lengths", *why);
+  if (c.evaluate.stride > 0 && !task->judges_windows())
+    problems.add("evaluate.stride",
+                 "task {} is judged by whole examples, over which no window slides: evaluate.stride must be 0",
+                 c.task.kind);
+  return problems.empty() ? task->row_length(c.train.length) : c.train.length;
+} catch (const ConfigError& refusal) {
+  problems.add_text("task", refusal.what());
+  return c.train.length;
+} catch (const DataError&) {  // the files of the task are not there, which matters to those who read them
+  return c.train.length;
+}
 }  // namespace
 
 void fields(Fields& f, EarlyStopConfig& c) {
@@ -64,8 +82,9 @@ void fields(Fields& f, EarlyStopConfig& c) {
 void fields(Fields& f, TrainConfig& c) {
   f("steps", c.steps, "length of the run", kHorizonUnits, above(0.0));
   f("batch_size", c.batch_size, "rows of a micro-batch; this or batch_tokens", within(0, 1 << 20));
-  f("batch_tokens", c.batch_tokens, "tokens of a micro-batch, rows x length; this or batch_size", within(0, 1 << 30));
-  f("length", c.length, "tokens of a row", required(within(1, 1 << 26)));
+  f("batch_tokens", c.batch_tokens, "rows x train.length of a micro-batch; this or batch_size", within(0, 1 << 30));
+  f("length", c.length, "tokens of a row; of a task with examples their largest size (symbols, words, digits)",
+    required(within(1, 1 << 26)));
   f("trained_length", c.trained_length,
     "with --init: the length that the first weights were trained at, written by ordo train; 0: that run's own",
     within(0, 1 << 30));
@@ -136,8 +155,8 @@ void check(const RunConfig& c, Problems& problems) {
   if (c.task.kind == LanguageModeling::kKind && c.task.config)
     for (auto& text : contradictions(c.task.as<LanguageModeling::Config>().data, "task.data"))
       problems.add_text("task.data", std::move(text));
-  // The task cannot be made of settings that contradict each other.
-  check(c.model, "model", problems.empty() ? row_length(c) : c.train.length, problems);
+  // A task cannot be made of settings that contradict each other.
+  check(c.model, "model", problems.empty() ? checked_row_length(c, problems) : c.train.length, problems);
 }
 
 std::shared_ptr<Task> make_task(const RunConfig& config, const fs::path& saved_tokenizer) {

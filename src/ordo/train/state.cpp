@@ -2,6 +2,7 @@
 // The training state as text: state.json of a checkpoint.
 #include <nlohmann/json.hpp>
 
+#include "ordo/core/hash.h"
 #include "ordo/train/trainer.h"
 
 namespace ordo {
@@ -12,6 +13,12 @@ Json optional_number(const std::optional<double>& value) { return value ? Json(*
 std::optional<double> number_or_none(const Json& value) {
   if (value.is_null()) return std::nullopt;
   return value.get<double>();
+}
+
+// The reverse of hash_text(); nothing for an empty text.
+std::optional<uint64_t> hash_or_none(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  return std::stoull(text.substr(text.find(':') + 1), nullptr, 16);
 }
 
 // The states of stream and scaler are JSON themselves, and stand as such in the file.
@@ -34,7 +41,7 @@ TrainState read_state(const Json& j) {
   s.without_improvement = j.at("without_improvement").get<int64_t>();
   s.data_fingerprint = j.at("data_fingerprint").get<std::string>();
   s.tokenizer_fingerprint = j.at("tokenizer_fingerprint").get<std::string>();
-  s.data_order = j.value("data_order", uint64_t{0});  // not kept by early versions
+  s.data_order = hash_or_none(j.value("data_order", ""));
   s.data = extracted(j.at("data"));
   s.scaler = extracted(j.at("scaler"));
   return s;
@@ -55,7 +62,7 @@ std::string state_text(const TrainState& s) {
                         {"without_improvement", s.without_improvement},
                         {"data_fingerprint", s.data_fingerprint},
                         {"tokenizer_fingerprint", s.tokenizer_fingerprint},
-                        {"data_order", s.data_order},
+                        {"data_order", s.data_order ? hash_text(*s.data_order) : ""},
                         {"data", embedded(s.data)},
                         {"scaler", embedded(s.scaler)}});
 }

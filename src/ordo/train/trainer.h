@@ -27,8 +27,8 @@ struct TrainState {
   std::optional<double> best = {};        // by checkpoint.best
   std::optional<double> early_best = {};  // by train.early_stop
   int64_t without_improvement = 0;
-  uint64_t data_order = 0;                              // a hash of all batches so far, in their order
-  std::string data, scaler;                             // JSON of the stream and of the loss scaler
+  std::optional<uint64_t> data_order = 0;  // a hash of all batches so far, in their order; not kept by early versions
+  std::string data, scaler;                // JSON of the stream and of the loss scaler
   std::string data_fingerprint, tokenizer_fingerprint;  // of what it was trained on; empty: none
 };
 std::string state_text(const TrainState& state);
