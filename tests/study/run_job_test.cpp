@@ -53,6 +53,24 @@ TEST_CASE("a run counts as made under its own hash alone, and with its evaluatio
   CHECK_FALSE(RunJob(scratch.path(), strict, run).made());
 }
 
+TEST_CASE("a run that was cut off between its last evaluation and its status is finished as it stands", "[unit]") {
+  const Scratch scratch;
+  const StudyConfig study;
+  const PlannedRun run = planned("0123456789abcdef");
+  const fs::path folder = scratch / run.folder;
+  CHECK(RunJob(scratch.path(), study, run).prepare() == RunJob::Then::next);
+  write_file(folder / "metrics.jsonl", "{\"kind\":\"train\",\"step\":3,\"seconds\":1.5}\n");
+  write_file(folder / "evaluation.json", "{}");
+  RunJob again(scratch.path(), study, run);
+  CHECK_FALSE(again.made());
+  CHECK(again.prepare() == RunJob::Then::finished);
+  CHECK(again.status() == RunStatus::done);
+  CHECK(again.made() == RunStatus::done);
+  const Json status = parse_json(read_file(folder / "status.json"), "status.json");
+  CHECK(status["hash"] == run.hash);
+  CHECK(status["seconds"] == 1.5);
+}
+
 TEST_CASE("other settings make a run of their own and keep the old one; other evaluations keep the training",
           "[unit]") {
   const Scratch scratch;

@@ -169,7 +169,7 @@ bool RunJob::busy() const {
   }
 }
 
-void RunJob::prepare() {
+RunJob::Then RunJob::prepare() {
   const PlannedText planned = planned_text(planned_), there = read_planned(folder_);
   if (holds_something(folder_) && there.head != planned.head) {
     if (there.config == planned.config)
@@ -183,6 +183,7 @@ void RunJob::prepare() {
   seconds_ = std::max(seconds_, trained_seconds(folder_));
   trained_ = fs::exists(folder_ / evaluation_file(0));  // evaluations are written whole, and after the training
   evaluations_ = missing_evaluations();
+  return evaluations_.empty() ? finish(RunStatus::done, "") : Then::next;
 }
 
 void RunJob::start(const std::vector<std::string>& environment) {

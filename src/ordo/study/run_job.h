@@ -24,17 +24,18 @@ class RunJob {
   std::optional<RunStatus> made() const;
   // Whether another process works in the folder: a child of an earlier `ordo ablate` that was killed ends soon.
   bool busy() const;
+  // What to do next: start the `next` child of this run, try it `again` from where it stands (a failure that a second
+  // try may mend), or nothing, it is `finished`: status.json is written.
+  enum class Then { next, again, finished };
   // Makes the folder ready. What other settings left in it is moved to <study>/earlier/ and stays there; where only
-  // what is evaluated has changed, the training stays and the evaluations are made anew.
-  void prepare();
+  // what is evaluated has changed, the training stays and the evaluations are made anew. A run whose last evaluation is
+  // there, too, is finished.
+  Then prepare();
 
   void start(const std::vector<std::string>& environment);  // the next child
   Child* child() const { return child_.get(); }
-  // What to do now that the child has ended: `next` child of this run, `again` from where it stands (a failure that a
-  // second try may mend), or `finished`: status.json is written.
-  enum class Then { next, again, finished };
-  Then after(const ChildEnd& end);
-  void interrupt();  // the child is asked to end and waited for: a training leaves a checkpoint
+  Then after(const ChildEnd& end);  // now that the child has ended
+  void interrupt();                 // the child is asked to end and waited for: a training leaves a checkpoint
 
   const PlannedRun& planned() const { return planned_; }
   RunStatus status() const { return status_; }     // once finished

@@ -75,14 +75,16 @@ class Runner {
   }
 
   void fill() {
-    for (size_t place = 0; place < at_work_.size() && !waiting_.empty(); ++place) {
-      if (at_work_[place] != nullptr) continue;
-      Job job = next_free();
-      if (job == nullptr) return wait_for_folders();
-      busy_since_ = 0.0;
-      job->prepare();
-      begin(std::move(job), place);
-    }
+    for (size_t place = 0; place < at_work_.size(); ++place)
+      while (at_work_[place] == nullptr && !waiting_.empty()) {
+        Job job = next_free();
+        if (job == nullptr) return wait_for_folders();
+        busy_since_ = 0.0;
+        if (job->prepare() == RunJob::Then::finished)
+          count(*job);
+        else
+          begin(std::move(job), place);
+      }
   }
 
   void begin(Job job, size_t place) {
