@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.h"
 
+#include "ordo/report/charts.h"
 #include "ordo/report/numbers.h"
 #include "ordo/views/svg.h"
 #include "report/fabricated_study.h"
@@ -158,6 +159,43 @@ TEST_CASE("report: numbers have the digits that their error allows", "[unit]") {
   CHECK(report::rounded_text(-0.00001, 0.1) == "0.00");
   CHECK(report::value_text(kNoNumber) == "–");
   CHECK(report::p_text(0.25) == "0.25");
+}
+
+TEST_CASE("report: an area is linked to its run only where a seed has a single one", "[unit]") {
+  StudyReport study = fabricated_study();
+  const auto runs_of_rope = [&] {
+    const report::Arms arms(study);
+    std::vector<std::string> runs;
+    for (const auto& one : arms.traced(*arms.cell("rope", "", "accuracy", 0))) runs.push_back(one.run);
+    return runs;
+  };
+  CHECK(runs_of_rope() == std::vector<std::string>{"runs/rope-seed1", "runs/rope-seed2", "runs/rope-seed3"});
+  const auto once = study.results.runs;
+  for (const char* instance : {"-instance2", "-instance3"})
+    for (auto run : once) {
+      run.run += instance;
+      study.results.runs.push_back(run);
+    }
+  CHECK(runs_of_rope() == std::vector<std::string>(3));
+}
+
+TEST_CASE("report: places of a row are tokens, lengths are what train.length counts", "[unit]") {
+  StudyReport study = fabricated_study();
+  const RunConfig copying =
+      load_run_config_text(
+          "task: {kind: copy, symbols: 12}\nmodel: {kind: decoder, dim: 16, layers: 1, attention: {heads: 2}, "
+          "position: "
+          "rope}\ntrain: {steps: 4, batch_size: 2, length: 8, optimizer: {kind: adamw, lr: 1e-3}}\n",
+          "copying", {})
+          .config;
+  for (auto& run : study.plan.runs) run.config = copying;
+  REQUIRE(row_length(copying) > 8);
+  const report::Arms arms(study);
+  const auto by_place = std::get<LinePlot>(report::position_loss_charts(study, arms).at(0));
+  CHECK(by_place.mark_x == static_cast<double>(row_length(copying)));
+  const auto by_length = std::get<LinePlot>(report::length_charts(study, arms).at(0));
+  CHECK(by_length.mark_x == 8.0);
+  CHECK(by_length.x_label == "length, as train.length counts it");
 }
 
 }  // namespace ordo::test

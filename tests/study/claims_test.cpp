@@ -106,6 +106,38 @@ TEST_CASE("claims: an order in every seed compares a seed with itself", "[unit]"
   CHECK(diverged.verdict().verdict == "fails");
 }
 
+TEST_CASE("claims: an order in every seed compares an instance with itself", "[unit]") {
+  auto study = ordered(Rule::every_run, {1.9, 2.0}, {1.95, 2.05});
+  auto rows = study.results.rows;
+  for (auto& row : study.results.rows) row.instance = 1;
+  for (auto& row : rows) {  // of harder examples
+    row.instance = 2;
+    row.metrics["loss"] += 1.0;
+  }
+  study.results.rows.insert(study.results.rows.end(), rows.begin(), rows.end());
+  CHECK(study.verdict().verdict == "holds");
+  study.results.rows.back().metrics["loss"] = 2.9;
+  CHECK(study.verdict().verdict == "fails");
+}
+
+TEST_CASE("claims: a level without any run leaves a claim undecided unless the others make it fail", "[unit]") {
+  MadeStudy study("accuracy", {"rope", "none"}, 3);
+  study.give("rope", {0.97, 0.99, 0.98}).give("none", {0.50, 0.52, 0.49});
+  const auto verdict = [&](const std::vector<std::string>& order, const std::vector<std::string>& level) {
+    study.plan.study.claims.clear();
+    study.claim({.name = "asked", .order = order, .level = level, .at_least = 0.9, .rule = Rule::every_run});
+    return study.verdict();
+  };
+  for (const auto& order : std::vector<std::vector<std::string>>{
+           {"rope", "alibi"}, {"rope", "alibi", "none"}, {"none", "alibi", "rope"}, {"rope", "none", "alibi"}}) {
+    CHECK(verdict(order, {}).verdict == "undecided");
+    CHECK(verdict(order, {}).why == "no run of alibi here");
+  }
+  CHECK(verdict({"none", "rope", "alibi"}, {}).verdict == "fails");
+  CHECK(verdict({}, {"rope", "alibi"}).verdict == "undecided");
+  CHECK(verdict({}, {"none", "alibi"}).verdict == "fails");
+}
+
 TEST_CASE("claims: an order by the means", "[unit]") {
   CHECK(ordered(Rule::mean, {1.9, 2.0, 2.1}, {2.0, 2.0, 2.1}).verdict().verdict == "holds");
   CHECK(ordered(Rule::mean, {2.0, 2.0, 2.1}, {1.9, 2.0, 2.1}).verdict().verdict == "fails");

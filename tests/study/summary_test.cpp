@@ -152,6 +152,13 @@ TEST_CASE("summary: items that all seeds share are counted once", "[unit]") {
   CHECK(study.cell("none").interval.high == exact_interval(2.0, 4).high);
 }
 
+TEST_CASE("summary: runs that name one instance share its items, whatever the study says", "[unit]") {
+  auto study = three_seeds();
+  study.give("none", kHalf).items("none", {1.0, 0.0, 1.0, 0.0});
+  for (auto& row : study.results.rows) row.instance = 7;
+  CHECK(study.cell("none").interval.high == exact_interval(2.0, 4).high);
+}
+
 TEST_CASE("summary: where some seeds learn and some do not, runs are counted instead of averaged", "[unit]") {
   MadeStudy study("accuracy", {"none", "rope"}, 5);
   study.plan.study.compare.against = "none";

@@ -79,9 +79,9 @@ std::string Arms::name(const Combination& levels, const std::string& scaling) co
   return join(parts, ", ");
 }
 
-std::string Arms::level(const std::string& level, const std::string& scaling) const {
-  if (factor_ == kScalingFactor) return level == kUnscaled ? "as trained" : scaling_text(level);
-  return scaling.empty() ? level : level + ", " + scaling_text(scaling);
+std::string Arms::level(const std::string& level) const {
+  if (factor_ != kScalingFactor) return level;
+  return level == kUnscaled ? "as trained" : scaling_text(level);
 }
 
 std::string Arms::place(const Combination& levels) const {
@@ -132,11 +132,12 @@ std::vector<int64_t> Arms::lengths(const std::string& metric) const {
 
 std::vector<Traced> Arms::traced(const Cell& cell) const {
   std::vector<Traced> all;
-  if (cell.length == 0) {  // of an area: the run of that seed
+  if (cell.length == 0) {  // of an area: the run of that seed, if there is no second one
     for (size_t i = 0; i < cell.values.size(); ++i) {
       Traced one{.value = cell.values[i], .seed = i < cell.seeds.size() ? cell.seeds[i] : 0, .run = ""};
+      int64_t runs = 0;
       for (const auto& run : study_.results.runs)
-        if (run.levels == cell.levels && run.seed == one.seed) one.run = one.run.empty() ? run.run : "";
+        if (run.levels == cell.levels && run.seed == one.seed) one.run = ++runs == 1 ? run.run : "";
       all.push_back(one);
     }
     return all;
@@ -156,7 +157,7 @@ std::string Arms::verdict(const Cell& cell) const {
                                                     : level_of(cell.levels, factor_);
   for (const auto& pair : study_.summary.pairs) {
     if (pair.metric != cell.metric || pair.length != cell.length || place(pair.where) != place(cell.levels)) continue;
-    if (factor_ != kScalingFactor && pair.scaling != cell.scaling) continue;
+    if (factor_ != kScalingFactor && !cell.scaling.empty()) continue;  // pairs are as trained
     if (pair.a == own && pair.b == against) return pair.verdict;
     if (pair.b == own && pair.a == against)
       return pair.verdict == "better" ? "worse" : pair.verdict == "worse" ? "better" : pair.verdict;

@@ -27,7 +27,7 @@ class Arms {
   const std::vector<std::string>& names() const { return names_; }    // in the order of the plan
   const std::vector<std::string>& places() const { return places_; }  // one that is empty where nothing else varies
   std::string name(const Combination& levels, const std::string& scaling = "") const;
-  std::string level(const std::string& level, const std::string& scaling = "") const;  // the arm of a pair's level
+  std::string level(const std::string& level) const;  // the arm of a pair's level
   std::string place(const Combination& levels) const;
   int number(const std::string& arm) const;  // colour, dash and shape in all charts
   std::string text(const Combination& levels, const std::string& scaling = "") const;  // arm and place

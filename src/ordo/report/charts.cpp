@@ -82,6 +82,19 @@ std::optional<double> trained_length(const StudyReport& study, const Arms& arms,
   return static_cast<double>(*lengths.begin());
 }
 
+// Tokens of a row of train.length, where all runs of a place share one.
+std::optional<double> trained_row(const StudyReport& study, const Arms& arms, const std::string& place) {
+  std::set<int64_t> lengths;
+  const Combination* last = nullptr;
+  for (const auto& run : study.plan.runs) {
+    if (arms.place(run.levels) != place || (last != nullptr && *last == run.levels)) continue;
+    lengths.insert(row_length(run.config));
+    last = &run.levels;
+  }
+  if (lengths.size() != 1 || *lengths.begin() <= 0) return std::nullopt;
+  return static_cast<double>(*lengths.begin());
+}
+
 DotRow reference_row(const Reference& reference) {
   return {.name = "◇ " + reference.name,
           .note = value_text(reference.value) + ", not ours",
@@ -131,8 +144,8 @@ std::vector<Panel> difference_charts(const StudyReport& study, const Arms& arms)
     plot.x_label = "difference of " + pair.metric;
     plot.mark_x = 0.0;
     plot.mark = "no difference";
-    const std::string a = arms.level(pair.a, pair.scaling), place = arms.place(pair.where);
-    DotRow row{.name = in_place(fmt::format("{} − {}", a, arms.level(pair.b, pair.scaling)), place),
+    const std::string a = arms.level(pair.a), place = arms.place(pair.where);
+    DotRow row{.name = in_place(fmt::format("{} − {}", a, arms.level(pair.b)), place),
                .note = pair.verdict,
                .colour = arms.number(a)};
     for (size_t i = 0; i < pair.differences.size(); ++i)
@@ -172,7 +185,7 @@ std::vector<Panel> length_charts(const StudyReport& study, const Arms& arms) {
   for (const auto& metric : arms.metrics())
     for (const auto& place : arms.places()) {
       LinePlot plot{.title = in_place(capitalised(metric) + " by length", place),
-                    .x_label = "length of the sequence, tokens",
+                    .x_label = "length, as train.length counts it",
                     .y_label = metric,
                     .series = {},
                     .log_x = true};
@@ -216,7 +229,7 @@ std::vector<Panel> position_loss_charts(const StudyReport& study, const Arms& ar
             if (std::isfinite(row.position_loss[i])) samples[static_cast<double>(i)].push_back(row.position_loss[i]);
       if (!samples.empty()) plot.series.push_back(averaged(series_of(arms, arm), samples));
     }
-    plot.mark_x = trained_length(study, arms, place);
+    plot.mark_x = trained_row(study, arms, place);
     plot.mark = plot.mark_x ? fmt::format("trained at {}", static_cast<int64_t>(*plot.mark_x)) : "";
     if (is_curve(plot)) charts.emplace_back(std::move(plot));
   }

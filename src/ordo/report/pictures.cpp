@@ -47,7 +47,7 @@ std::vector<Encoding> different_encodings(const StudyReport& study, const Arms& 
 
 PositionView view_of(const RunConfig& config, const StackOf& stack) {
   StackConfig own = stack.config;
-  if (own.max_length == 0) own.max_length = config.train.length;
+  if (own.max_length == 0) own.max_length = row_length(config);
   PositionSubject subject = assembled(own.position, position_facts(own, stack.causal, config.train.trained_length));
   prepare(subject, config.seed());
   return look_at(subject, {.length = std::clamp<int64_t>(2 * own.max_length, 16, kShownLength), .matrix = kShownPairs});

@@ -146,8 +146,7 @@ ReportTable pairs_table(const StudyReport& study, const Arms& arms) {
   table.columns.push_back({"seeds needed", true});
   table.columns.push_back({.name = "why", .prose = true});
   for (const auto& pair : study.summary.pairs) {
-    std::vector<TableCell> row{
-        {fmt::format("{} − {}", arms.level(pair.a, pair.scaling), arms.level(pair.b, pair.scaling))}};
+    std::vector<TableCell> row{{fmt::format("{} − {}", arms.level(pair.a), arms.level(pair.b))}};
     row.push_back({pair.verdict});
     if (places) row.push_back({arms.place(pair.where)});
     row.push_back({length_text(pair.length)});

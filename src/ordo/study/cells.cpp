@@ -12,7 +12,7 @@ namespace ordo {
 namespace {
 
 constexpr double kRounding = 1e-24;  // a variance below is that of sums of doubles
-constexpr double kLeastGap = 0.2, kRelativeGap = 0.2;
+constexpr double kRelativeGap = 0.2;
 
 bool reaches(const CompareConfig& compare, double value) {
   return larger_is_better(compare.metric) ? value >= compare.solved : value <= compare.solved;

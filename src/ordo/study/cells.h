@@ -21,8 +21,9 @@ std::vector<LengthCurve> length_curves(const Plan& plan, const std::vector<Cell>
 // nothing varies are left out.
 std::vector<SourceShares> source_shares(const Plan& plan, const OutcomeTable& outcomes);
 
-// How far apart two neighbouring values must lie at least to be of two modes: 0.2 (of shares, nats, bits), and where
+// How far apart two neighbouring values must lie at least to be of two modes: this (of shares, nats, bits), and where
 // the metric is no share a fifth of their mean.
+inline constexpr double kLeastGap = 0.2;
 double modes_gap(const std::string& metric, const std::vector<double>& values);
 
 // The compared length of a combination: the given one, else the first evaluated one; 0: the area.

@@ -43,6 +43,11 @@ std::string length_words(std::optional<int64_t> length, bool area) {
   return length ? fmt::format("at length {}", *length) : "at the first length";
 }
 
+std::string two_groups_words(const std::string& of) {
+  return fmt::format("the seeds{} fall into two groups: no interval of the mean is honest",
+                     of.empty() ? "" : " of " + of);
+}
+
 std::string claim_text(const ClaimConfig& claim, const CompareConfig& compare) {
   std::string what = claim.metric;
   if (claim.change)

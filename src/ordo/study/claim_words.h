@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A claim as a sentence.
+// A claim as a sentence, and words that claims share with what is said of cells and pairs.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -14,5 +14,8 @@ std::string claim_text(const ClaimConfig& claim, const CompareConfig& compare);
 
 // "at length 16", "over all lengths" (area), "at the first length" (nothing).
 std::string length_words(std::optional<int64_t> length, bool area);
+
+// Why a mean is not told: "the seeds of rope fall into two groups: …"; of nothing: "the seeds fall into …".
+std::string two_groups_words(const std::string& of = "");
 
 }  // namespace ordo

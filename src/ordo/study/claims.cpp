@@ -16,7 +16,6 @@ namespace {
 constexpr const char* kHolds = "holds";
 constexpr const char* kFails = "fails";
 constexpr const char* kUndecided = "undecided";
-constexpr double kModesOfShares = 0.2;
 
 struct ClaimPart {
   std::string verdict, why;
@@ -26,7 +25,7 @@ ClaimPart undecided(const std::string& why) { return {kUndecided, why}; }
 
 // One that fails decides, then one that is undecided.
 ClaimPart combine(const std::vector<ClaimPart>& parts) {
-  ClaimPart all{kHolds, ""};
+  ClaimPart all = undecided("there is nothing to compare");
   std::vector<std::string> whys;
   for (const char* verdict : {kFails, kUndecided, kHolds}) {
     for (const auto& part : parts)
@@ -35,7 +34,7 @@ ClaimPart combine(const std::vector<ClaimPart>& parts) {
     all.verdict = verdict;
     break;
   }
-  all.why = join(whys, "; ");
+  if (!whys.empty()) all.why = join(whys, "; ");
   return all;
 }
 
@@ -48,13 +47,14 @@ void take_values(const std::vector<Outcome>& outcomes, Measured& measure) {
     if (outcome.missing) continue;
     measure.values.push_back(outcome.value);
     measure.seeds.push_back(outcome.seed);
+    measure.instances.push_back(outcome.instance);
   }
 }
 
 std::string lack_of_claim_interval(const Cell& cell) {
   if (!cell.refused.empty() && cell.n == 0) return cell.refused;
   if (cell.diverged > 0) return fmt::format("{} of {} runs diverged", cell.diverged, cell.runs);
-  if (cell.two_modes) return "the seeds fall into two groups: no interval of the mean is honest";
+  if (cell.two_modes) return two_groups_words();
   if (cell.n < 2) return fmt::format("{} seed{}: no interval", cell.n, cell.n == 1 ? "" : "s");
   return "no spread over the seeds and no items to judge by";
 }
@@ -106,8 +106,8 @@ Measured measure_change(const OutcomeTable& table, const Question& question, con
   measure.mean = describe(units).mean;
   if (measure.diverged > 0)
     measure.lack = fmt::format("{} of {} runs diverged", measure.diverged, measure.values.size());
-  else if (two_modes(units, change.relative ? kModesOfShares : modes_gap(question.metric, after)).found)
-    measure.lack = "the seeds fall into two groups: no interval of the mean is honest";
+  else if (two_modes(units, change.relative ? kLeastGap : modes_gap(question.metric, after)).found)
+    measure.lack = two_groups_words();
   else
     measure.interval = interval_of_change(ends, units, change.relative);
   if (measure.lack.empty() && !measure.interval.exists())
@@ -171,13 +171,13 @@ ClaimPart judge_bound(const ClaimConfig& claim, const Measured& m) {
           fmt::format("{} {}{}", m.level, decimal_text(m.mean), missing_words(m))};
 }
 
-// Seed by seed; one that diverged is worse than one that did not.
+// Seed by seed, instance by instance; one that diverged is worse than one that did not.
 ClaimPart order_of_every_run(const Measured& better, const Measured& worse, bool larger) {
   const std::string why = fmt::format("{} against {}", values_words(better), values_words(worse));
   bool all = better.missing + worse.missing == 0 && !better.values.empty();
   for (size_t i = 0; i < better.values.size(); ++i) {
     for (size_t j = 0; j < worse.values.size(); ++j) {
-      if (worse.seeds[j] != better.seeds[i]) continue;
+      if (worse.seeds[j] != better.seeds[i] || worse.instances[j] != better.instances[i]) continue;
       const double one = better.values[i], other = worse.values[j];
       const bool ahead = std::isfinite(one) && (!std::isfinite(other) || (larger ? one > other : one < other));
       if (!ahead) return {kFails, why};
@@ -247,13 +247,17 @@ std::optional<Measured> measure_level(const Plan& plan, const OutcomeTable& tabl
   return measure;
 }
 
-ClaimPart judge_place(const ClaimConfig& claim, const std::vector<Measured>& measures) {
+// Of each level of the claim what it came to; nothing: there is no run of it.
+ClaimPart judge_place(const ClaimConfig& claim, const std::vector<std::optional<Measured>>& measures) {
+  const auto& levels = claim.order.empty() ? claim.level : claim.order;
   std::vector<ClaimPart> parts;
   for (size_t i = 0; i < measures.size(); ++i) {
-    if (claim.order.empty())
-      parts.push_back(judge_bound(claim, measures[i]));
-    else if (i + 1 < measures.size())
-      parts.push_back(judge_neighbours(claim, measures[i], measures[i + 1]));
+    if (!measures[i])
+      parts.push_back(undecided(fmt::format("no run of {} here", levels[i])));
+    else if (claim.order.empty())
+      parts.push_back(judge_bound(claim, *measures[i]));
+    else if (i + 1 < measures.size() && measures[i + 1])
+      parts.push_back(judge_neighbours(claim, *measures[i], *measures[i + 1]));
   }
   return combine(parts);
 }
@@ -262,14 +266,12 @@ ClaimVerdict judge_claim(const Plan& plan, const OutcomeTable& table, const Clai
   ClaimVerdict verdict{.name = claim.name, .text = claim_text(claim, plan.study.compare)};
   std::vector<ClaimPart> parts;
   for (const auto& place : places_of_claim(table, claim)) {
-    std::vector<Measured> measures;
+    std::vector<std::optional<Measured>> measures;
     for (const auto& level : claim.order.empty() ? claim.level : claim.order) {
-      auto measure = measure_level(plan, table, claim, place, level);
-      if (!measure) continue;
-      verdict.measured.push_back(*measure);
-      measures.push_back(std::move(*measure));
+      measures.push_back(measure_level(plan, table, claim, place, level));
+      if (measures.back()) verdict.measured.push_back(*measures.back());
     }
-    if (measures.empty()) continue;
+    if (std::none_of(measures.begin(), measures.end(), [](const auto& one) { return one.has_value(); })) continue;
     parts.push_back(judge_place(claim, measures));
     if (!place.where.empty()) parts.back().why = level_names(place.where) + ": " + parts.back().why;
   }

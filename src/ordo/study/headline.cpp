@@ -172,23 +172,50 @@ class HeadlineWriter {
   std::string told_apart(const Combination& where, const std::vector<const Pair*>& pairs, std::string_view verdict,
                          bool ahead) const {
     std::vector<std::string> names;
-    double p = 0.0;
-    int64_t n = std::numeric_limits<int64_t>::max();
+    std::vector<const Pair*> told;
     for (const Pair* pair : pairs) {
       if (pair->verdict != verdict || a_is_ahead(*pair) != ahead) continue;
       names.push_back(pair->a);
-      p = std::max(p, pair->p_adjusted);
-      n = std::min(n, pair->n);
+      told.push_back(pair);
     }
     if (names.empty()) return "";
     const std::string what = verdict == kSeparated ? fmt::format("separated from {}, {} in every seed",
                                                                  compare_.against, ahead ? "better" : "worse")
                                                    : fmt::format("{} than {}", verdict, compare_.against);
-    const std::string sure =
-        verdict == kSeparated ? fmt::format("{} seeds: p cannot fall below {}", n, number_text(smallest_sign_flip_p(n)))
-                              : fmt::format("{} seeds, {}p at most {}", n, corrected(), rounded_up(p));
     return fmt::format("{} {} {} ({} against {}; {})", all_or_listed(names, pairs), is_or_are(names, pairs), what,
-                       range(where, names).text(), range(where, {compare_.against}).text(), sure);
+                       range(where, names).text(), range(where, {compare_.against}).text(),
+                       verdict == kSeparated ? no_winner(told) : largest_p(told));
+  }
+
+  std::string largest_p(const std::vector<const Pair*>& pairs) const {
+    double p = 0.0;
+    int64_t n = std::numeric_limits<int64_t>::max();
+    for (const Pair* pair : pairs) {
+      p = std::max(p, pair->p_adjusted);
+      n = std::min(n, pair->n);
+    }
+    return fmt::format("{} seeds, {}p at most {}", n, corrected(), rounded_up(p));
+  }
+
+  // Why separated levels are no better or worse ones: no honest mean, too few seeds, else their p.
+  std::string no_winner(const std::vector<const Pair*>& pairs) const {
+    const int64_t enough = repetitions_to_pass(compare_.correction == Correction::holm ? summary_.family : 1);
+    std::vector<std::string> reasons;
+    std::vector<const Pair*> tested;
+    int64_t few = enough;  // seeds
+    for (const Pair* pair : pairs) {
+      if (!pair->lack.empty()) {
+        if (std::find(reasons.begin(), reasons.end(), pair->lack) == reasons.end()) reasons.push_back(pair->lack);
+      } else if (pair->n < enough) {
+        few = std::min(few, pair->n);
+      } else {
+        tested.push_back(pair);
+      }
+    }
+    if (few < enough)
+      reasons.push_back(fmt::format("{} seeds: p cannot fall below {}", few, number_text(smallest_sign_flip_p(few))));
+    if (!tested.empty()) reasons.push_back(largest_p(tested));
+    return join(reasons, "; ");
   }
 
   static std::string rounded_up(double p) { return number_text(std::ceil(p * 1e4) / 1e4); }
@@ -215,6 +242,9 @@ class HeadlineWriter {
       return fmt::format("no two of {} are told apart ({})", listed(names), range(where, names).text());
     const size_t apart = static_cast<size_t>(
         std::count_if(pairs.begin(), pairs.end(), [](const Pair* pair) { return pair->verdict != kNotToldApart; }));
+    if (leaders.empty())  // each pair on the seeds that both have: a may be ahead of b, b of c and c of a
+      return fmt::format("each of {} is behind another one ({}), {} of {} pairs told apart", listed(names),
+                         range(where, names).text(), apart, pairs.size());
     const bool single = leaders.size() == 1 && ahead_of(pairs, leaders.front()) == beaten.size();
     const bool tested = std::none_of(pairs.begin(), pairs.end(), [&](const Pair* pair) {
       return pair->verdict == kSeparated && (pair->a == leaders.front() || pair->b == leaders.front());

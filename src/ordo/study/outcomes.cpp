@@ -32,7 +32,7 @@ Outcome outcome_of(const ResultRow& row, const std::string& metric) {
   return outcome;
 }
 
-// Real data is the same for every seed unless its task splits it anew.
+// Real data is the same for every seed unless its task splits it anew. Of runs that name an instance, see at_length.
 bool draws_own_items(const StudyConfig& study, const PlannedRun& run) {
   if (study.instances != Instances::per_seed) return false;
   return run.config.task.kind.empty() || tasks().build(run.config.task, {.seed = run.config.seed()})->draws_examples();
@@ -100,7 +100,7 @@ std::vector<Outcome> OutcomeTable::at_length(const Question& q) const {
   for (const ResultRow* row : rows(q.levels, q.scaling, q.length)) {
     outcomes.push_back(outcome_of(*row, q.metric));
     const auto own = seeds_draw_.find(q.levels);
-    outcomes.back().own_items = own == seeds_draw_.end() || own->second;
+    outcomes.back().own_items = !row->instance && (own == seeds_draw_.end() || own->second);
   }
   return outcomes;
 }
@@ -171,12 +171,13 @@ std::vector<SeedValue> by_seed(const std::vector<Outcome>& outcomes) {
 }
 
 std::vector<double> pooled_items(const std::vector<Outcome>& outcomes) {
-  using Group = std::pair<int64_t, std::vector<const Outcome*>>;
+  using Key = std::pair<bool, int64_t>;
+  using Group = std::pair<Key, std::vector<const Outcome*>>;
   std::vector<Group> groups;  // runs that share their items
   for (const auto& outcome : outcomes) {
     if (outcome.missing) continue;
     if (outcome.items.empty()) return {};
-    const int64_t key = outcome.own_items ? outcome.seed : outcome.instance.value_or(0);
+    const Key key{outcome.own_items, outcome.own_items ? outcome.seed : outcome.instance.value_or(0)};
     const auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.first == key; });
     if (found == groups.end())
       groups.push_back({key, {&outcome}});

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ordo/statistics/bootstrap.h"
 #include "ordo/statistics/modes.h"
 #include "ordo/statistics/paired.h"
 #include "ordo/statistics/permutation.h"
@@ -67,10 +68,10 @@ Interval hierarchical_interval(const Arms& arms) {
   return hierarchical_bootstrap(hierarchy_of(std::move(differences))).interval;
 }
 
-// Without any spread over the seeds the items decide.
+// Below kBootstrapSeeds a bootstrap covers too little. Without any spread over the seeds the items decide.
 Interval interval_of_pair(const Arms& arms, const Paired& paired, const StudyConfig& study) {
   if (!arms.mean_is_honest() || paired.n < 2) return {};
-  if (study.compare.interval == IntervalKind::hierarchical)
+  if (study.compare.interval == IntervalKind::hierarchical && paired.n >= kBootstrapSeeds)
     if (const Interval interval = hierarchical_interval(arms); interval.exists()) return interval;
   if (paired.sd > 0.0) return paired.interval;
   return items_difference(pooled_items(arms.a), pooled_items(arms.b), arms.a.front().twins);

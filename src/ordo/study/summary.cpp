@@ -75,18 +75,30 @@ std::string few_seeds_note(const Summary& summary, const CompareConfig& compare)
   return note + fmt::format(" {} seeds are needed to pass 0.05 at all", enough);
 }
 
+// Why an interval that was to be hierarchical is none.
+void note_other_intervals(Summary& summary) {
+  bool few = false, no_items = false;
+  for (const auto& pair : summary.pairs) {
+    if (pair.interval.kind != "t") continue;
+    few = few || pair.n < kBootstrapSeeds;
+    no_items = no_items || pair.n >= kBootstrapSeeds;
+  }
+  if (few)
+    summary.notes.push_back(
+        fmt::format("hierarchical intervals cover too little below {} seeds: differences of fewer have t-intervals "
+                    "over the seeds",
+                    kBootstrapSeeds));
+  if (no_items)
+    summary.notes.push_back(fmt::format("{} is not a mean over test items: its intervals are t-intervals over seeds",
+                                        summary.pairs.front().metric));
+}
+
 void note_repetitions(const Plan& plan, const Results& results, Summary& summary) {
   std::set<int64_t> seeds;
   for (const auto& run : results.runs) seeds.insert(run.seed);
   if (seeds.size() == 1) summary.notes.emplace_back("1 seed: no interval tells what another seed would have given");
   if (const auto note = few_seeds_note(summary, plan.study.compare); !note.empty()) summary.notes.push_back(note);
-  const bool drawn = plan.study.compare.interval == IntervalKind::hierarchical;
-  if (drawn && static_cast<int64_t>(seeds.size()) < kBootstrapSeeds)
-    summary.notes.push_back(fmt::format("hierarchical intervals cover too little below {} seeds", kBootstrapSeeds));
-  if (drawn && std::any_of(summary.pairs.begin(), summary.pairs.end(),
-                           [](const Pair& pair) { return pair.interval.kind == "t"; }))
-    summary.notes.push_back(fmt::format("{} is not a mean over test items: its intervals are t-intervals over seeds",
-                                        plan.study.compare.metric));
+  if (plan.study.compare.interval == IntervalKind::hierarchical) note_other_intervals(summary);
 }
 
 std::string cell_name(const Cell& cell) {
@@ -104,9 +116,7 @@ void note_cells(const Plan& plan, const OutcomeTable& table, Summary& summary) {
           fmt::format("{}: {} of {} runs diverged and count as unsolved", where, cell.diverged, cell.runs));
     else if (compared && cell.two_modes)
       summary.notes.push_back(
-          fmt::format("{}: the seeds fall into two groups, {} of {} solved; no interval of the "
-                      "mean is honest",
-                      where, cell.solved, cell.runs));
+          fmt::format("{}: {}; {} of {} runs solved", where, two_groups_words(), cell.solved, cell.runs));
     else if (!cell.refused.empty() && cell.length > 0 && summary.missing.empty())
       summary.notes.push_back(fmt::format("{}: {}", where, cell.refused));
   }

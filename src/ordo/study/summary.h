@@ -37,7 +37,7 @@ struct Cell {
 struct Pair {
   std::string a, b;  // level names of compare.factor
   Combination where;
-  std::string scaling, metric;
+  std::string metric;
   int64_t length = 0;
   int64_t n = 0;                         // seeds that both have
   std::vector<int64_t> seeds = {};       // they
@@ -48,6 +48,7 @@ struct Pair {
   double p = 1.0, p_adjusted = 1.0, p_smallest = 1.0;
   std::string verdict;  // better | worse | separated | not told apart
   std::string why;
+  std::string lack = {};      // why the difference has no interval; empty: it has one
   double seeds_needed = 0.0;  // for a difference as large as the one found, at 80 % power; 0: cannot be said
 };
 // What one level of a claim came to: the metric, or its change.
@@ -57,6 +58,7 @@ struct Measured {
   std::string scaling;
   std::vector<double> values;  // of each run; NaN: diverged
   std::vector<int64_t> seeds;  // of each value
+  std::vector<std::optional<int64_t>> instances;
   double mean = 0.0;
   Interval interval;
   int64_t missing = 0, diverged = 0;
@@ -67,7 +69,7 @@ struct ClaimVerdict {
   std::string why;                  // with the numbers
   std::vector<Measured> measured;
 };
-struct Cost {  // means over the runs of a combination
+struct Cost {  // means over the runs of a combination that were trained; memory and parameters: of the largest
   Combination levels;
   double seconds = 0.0, tokens_per_second = 0.0, peak_memory = 0.0, flops = 0.0;
   int64_t parameters = 0;

@@ -36,11 +36,15 @@ Json list_json(const std::vector<T>& items, Json (*one)(const T&)) {
   return list;
 }
 
-// What cells, pairs and curves are of; a scaling only where there is one.
-void name_place(Json& json, const std::string& scaling, const std::string& metric, int64_t length) {
-  if (!scaling.empty()) json["scaling"] = scaling;
+void name_question(Json& json, const std::string& metric, int64_t length) {
   json["length"] = length > 0 ? Json(length) : Json("area");
   json["metric"] = metric;
+}
+
+// What a cell is of; a scaling only where there is one.
+void name_place(Json& json, const std::string& scaling, const std::string& metric, int64_t length) {
+  if (!scaling.empty()) json["scaling"] = scaling;
+  name_question(json, metric, length);
 }
 
 Json cell_json(const Cell& cell) {
@@ -68,7 +72,7 @@ Json cell_json(const Cell& cell) {
 
 Json pair_json(const Pair& pair) {
   Json json{{"a", pair.a}, {"b", pair.b}, {"where", factors_json(pair.where)}};
-  name_place(json, pair.scaling, pair.metric, pair.length);
+  name_question(json, pair.metric, pair.length);
   json["n"] = pair.n;
   json["seeds"] = pair.seeds;
   json["differences"] = numbers_json(pair.differences);

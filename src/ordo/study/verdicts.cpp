@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "ordo/core/text.h"
 #include "ordo/statistics/corrections.h"
 #include "ordo/statistics/paired.h"
 #include "ordo/statistics/permutation.h"
 #include "ordo/statistics/power.h"
+#include "ordo/study/claim_words.h"
 
 namespace ordo {
 
@@ -36,16 +38,16 @@ class Verdict {
       : compare_(compare), family_(family), pair_(compared.pair), arms_(compared.arms), apart_(compared.apart) {}
 
   void say() {
-    const std::string lack = lack_of_interval();
+    const std::string& lack = pair_.lack = lack_of_interval();
     if (lack.empty() && names_winner(pair_.p_adjusted, pair_.interval, compare_.smallest_difference)) {
       pair_.verdict = (pair_.difference > 0.0) == larger_is_better(pair_.metric) ? kBetter : kWorse;
       pair_.why = fmt::format("{}, {}", p_words(), interval_words(pair_.interval));
-    } else if (apart_ && (beyond() || !lack.empty())) {
+    } else if (apart_ && (lack.empty() ? beyond() : matters())) {
       pair_.verdict = kSeparated;
-      pair_.why = apart_words() + "; " + (lack.empty() ? least_p_words() : lack);
+      pair_.why = apart_words() + "; " + (lack.empty() ? too_large_p_words() : lack);
     } else {
       pair_.verdict = kNotToldApart;
-      pair_.why = lack.empty() ? why_not() : lack;
+      pair_.why = lack.empty() ? why_not() : apart_ ? too_small_words() : lack;
       if (apart_) pair_.why = apart_words() + ", but " + pair_.why;
     }
     if (arms_.without_partner > 0 && pair_.n > 0)
@@ -59,6 +61,17 @@ class Verdict {
     const double least = compare_.smallest_difference;
     return pair_.interval.exists() && (pair_.interval.low > least || pair_.interval.high < -least);
   }
+
+  // The mean difference of the seeds that have one: without those that diverged, which are all of the worse arm, it is
+  // smaller than it should be. NaN: none has one.
+  double finite_difference() const {
+    std::vector<double> finite;
+    for (const double difference : pair_.differences)
+      if (std::isfinite(difference)) finite.push_back(difference);
+    return describe(finite).mean;
+  }
+  // Where there is no interval that could lie beyond smallest_difference.
+  bool matters() const { return !(std::abs(finite_difference()) <= compare_.smallest_difference); }
 
   // Smallest corrected p that the seeds allow at all: Holm multiplies the first by their number; Benjamini and Hochberg
   // leave it when all are as small.
@@ -77,9 +90,7 @@ class Verdict {
       return fmt::format("{} diverged: a mean without {} would flatter", join(parts, " and "),
                          arms_.diverged_a + arms_.diverged_b == 1 ? "it" : "them");
     }
-    if (!arms_.mean_is_honest())
-      return fmt::format("the seeds of {} fall into two groups: no interval of the mean is honest",
-                         arms_.two_modes_a ? pair_.a : pair_.b);
+    if (!arms_.mean_is_honest()) return two_groups_words(arms_.two_modes_a ? pair_.a : pair_.b);
     if (pair_.n == 1) return "1 seed: no interval and no test";
     return pair_.interval.exists() ? "" : "the differences have no spread and there are no items to judge by";
   }
@@ -92,11 +103,18 @@ class Verdict {
     if (!beyond())
       return fmt::format("{} reaches below the smallest difference that matters ({})", interval,
                          number_text(compare_.smallest_difference));
-    if (least_p() < kAlpha) return fmt::format("{} is not below {}", p_words(), number_text(kAlpha));
+    if (least_p() < kAlpha) return too_large_p_words();
     return least_p_words() + (pair_.n < kFewestSeparated ? ", and they are too few to be separated"
                                                          : ", and the values of the two overlap");
   }
 
+  std::string too_small_words() const {
+    return fmt::format("the mean difference {} is none that matters ({})", decimal_text(finite_difference()),
+                       number_text(compare_.smallest_difference));
+  }
+  std::string too_large_p_words() const {
+    return least_p() < kAlpha ? fmt::format("{} is not below {}", p_words(), number_text(kAlpha)) : least_p_words();
+  }
   std::string p_words() const {
     return fmt::format("{}p {:.3g}", correction_words(compare_.correction), pair_.p_adjusted);
   }

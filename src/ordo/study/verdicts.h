@@ -28,11 +28,11 @@ struct Compared {
   bool apart = false;  // every seed of one beyond every seed of the other
 };
 
-// Corrects the p-values for each other and sets p_adjusted, verdict, why and seeds_needed.
+// Corrects the p-values for each other and sets p_adjusted, verdict, why, lack and seeds_needed.
 //   better, worse   the corrected p is below 0.05 and the interval of the paired difference lies beyond
 //                   compare.smallest_difference;
-//   separated       short of that, every seed of one is better than every seed of the other, and the interval, where
-//                   there is one, lies beyond smallest_difference, too;
+//   separated       short of that, every seed of one is better than every seed of the other, and the interval, or where
+//                   there is none the mean difference of the seeds that have one, lies beyond smallest_difference;
 //   not told apart  else.
 void judge_together(const CompareConfig& compare, std::vector<Compared>& all);
 
