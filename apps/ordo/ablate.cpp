@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 
 #include "ablate_estimate.h"
 #include "ablate_outcome.h"
@@ -31,52 +30,19 @@ struct AblateOptions {
   bool dry_run = false, report_only = false, require_claims = false, json = false;
 };
 
-// The plan as a whole, which is reported, and the part of it that --only leaves to be made.
-struct StudyPlans {
-  Plan whole, part;
-};
-
-// Runs as --only says, and all trials of their arms: a choice must not depend on what is left out.
-Plan kept_part(const Plan& whole, const Words& only) {
-  Plan part = whole;
-  if (only.empty()) return part;
-  std::set<std::string> wanted;
-  for (const auto& run : make_plan(whole.study, only).runs) wanted.insert(run.folder);
-  std::erase_if(part.runs, [&](const PlannedRun& run) { return !wanted.contains(run.folder); });
-  std::erase_if(part.trials, [&](const PlannedRun& trial) {
-    return std::none_of(part.runs.begin(), part.runs.end(), [&](const PlannedRun& run) {
-      return arm_of(*whole.study.tune, run.levels) == arm_of(*whole.study.tune, trial.levels);
-    });
-  });
-  return part;
-}
-
-StudyPlans make_plans(const AblateOptions& o) {
-  StudyPlans plans;
-  if (fs::is_directory(o.file)) {
-    require<ConfigError>(o.overrides.empty(), "{} is a study folder: overrides go with the study's file", o.file);
-    require<ConfigError>(fs::exists(fs::path(o.file) / "plan.yaml"),
-                         "{} is no study: expected a study file, or the folder of a study, which holds a plan.yaml",
-                         o.file);
-    plans.whole = read_plan(o.file);
-  } else {
-    plans.whole = make_plan(load_study(o.file, o.overrides));
-  }
-  plans.part = kept_part(plans.whole, o.only);
-  return plans;
+// The whole of it, which is reported whatever --only leaves to be made.
+Plan planned(const AblateOptions& o) {
+  if (!fs::is_directory(o.file)) return make_plan(load_study(o.file, o.overrides));
+  require<ConfigError>(o.overrides.empty(), "{} is a study folder: overrides go with the study's file", o.file);
+  require<ConfigError>(fs::exists(fs::path(o.file) / "plan.yaml"),
+                       "{} is no study: expected a study file, or the folder of a study, which holds a plan.yaml",
+                       o.file);
+  return read_plan(o.file);
 }
 
 fs::path folder_of(const AblateOptions& o, const Plan& plan) {
   if (o.folder) return *o.folder;
   return fs::is_directory(o.file) ? fs::path(o.file) : fs::path("studies") / plan.study.name;
-}
-
-// What the trials and measurements of the part decided holds for its runs in the whole.
-void take_over(const std::vector<PlannedRun>& part, std::vector<PlannedRun>& whole) {
-  for (const auto& run : part) {
-    const auto same = std::find_if(whole.begin(), whole.end(), [&](const auto& w) { return w.folder == run.folder; });
-    if (same != whole.end()) *same = run;
-  }
 }
 
 bool on_gpu(const PlannedRun& run) { return run.config.device != "cpu"; }
@@ -104,30 +70,22 @@ std::optional<double> study_seconds(const StudyConfig& study) {
   return all->value * (all->unit == "h" ? 3600.0 : all->unit == "min" ? 60.0 : 1.0);
 }
 
-// What can be written down of the study as it stands.
-Summary write_report(const fs::path& folder, const Plan& plan) {
+// The study as it stands.
+StudyReport report_of(const fs::path& folder, const Plan& plan) {
   StudyReport report{.plan = plan, .results = read_results(folder, plan)};
   report.summary = summarise(report.plan, report.results);
-  write_file(folder / "results.csv", results_csv(report.plan, report.results));
-  write_file(folder / "summary.json", json_text(summary_json(report.summary)));
-  write_file(folder / "table.md", report_markdown(report));
-  write_file(folder / "table.tex", report_latex(report));
-  write_file(folder / "report.html", report_html(report));
-  return std::move(report.summary);
+  return report;
 }
 
-bool all_hold(const Summary& summary) {
-  return std::all_of(summary.claims.begin(), summary.claims.end(),
-                     [](const ClaimVerdict& claim) { return claim.verdict == "holds"; });
+int code_of(const AblateOptions& o, const Summary& summary) {
+  const bool hold = std::all_of(summary.claims.begin(), summary.claims.end(),
+                                [](const ClaimVerdict& claim) { return claim.verdict == "holds"; });
+  return o.require_claims && !(summary.complete && hold) ? kFailed : kDone;
 }
 
-// `made` tells of trials that failed, too, which the summary does not name.
-void tell_outcome(const AblateOptions& o, const StudyConfig& study, const fs::path& folder, const Summary& summary,
-                  const RunnerReport& made) {
+void tell_outcome(const AblateOptions& o, const StudyConfig& study, const fs::path& folder, const Summary& summary) {
   if (o.json) return print_json(summary_json(summary));
   print(outcome_text(study, summary));
-  for (const auto& [run, why] : made.failed)
-    if (run.starts_with("tune")) print(fmt::format("failed: {}: {}\n", run, why));
   print(fmt::format("\nreport: {}\n", (folder / "report.html").string()));
 }
 
@@ -153,49 +111,53 @@ void tell_how_to_go_on(const AblateOptions& o, const Words& words, const RunnerR
 }
 
 int report_only(const AblateOptions& o) {
-  Plan plan = make_plans(o).whole;
+  Plan plan = planned(o);
   const fs::path folder = folder_of(o, plan);
   require<ConfigError>(fs::is_directory(folder), "there is no study in {}: nothing to report yet", folder.string());
   settle_plan(folder, plan);
-  const Summary summary = write_report(folder, plan);
-  tell_outcome(o, plan.study, folder, summary, {});
-  return o.require_claims && !all_hold(summary) ? kFailed : kDone;
+  const StudyReport report = report_of(folder, plan);
+  write_report(folder, report);
+  tell_outcome(o, plan.study, folder, report.summary);
+  return code_of(o, report.summary);
+}
+
+// After a signal the report is left to be made, but --json promises a document.
+int tell_made(const AblateOptions& o, const Words& words, const fs::path& folder, const Plan& plan,
+              const RunnerReport& made) {
+  const bool stopped = made.end == RunnerReport::End::stopped;
+  if (!stopped || o.json) {
+    const StudyReport report = report_of(folder, plan);
+    if (!stopped) write_report(folder, report);
+    tell_outcome(o, plan.study, folder, report.summary);
+    if (made.end == RunnerReport::End::all_made)
+      return !made.failed.empty() || made.left > 0 ? kFailed : code_of(o, report.summary);
+  }
+  tell_how_to_go_on(o, words, made);
+  return kStopped;
 }
 
 int make(const AblateOptions& o, const Words& words, const std::atomic<bool>& stop) {
-  StudyPlans plans = make_plans(o);
-  const StudyConfig& study = plans.whole.study;
-  const fs::path folder = folder_of(o, plans.whole);
+  Plan plan = planned(o);
+  Plan part = plan;
+  keep_only(part, o.only);
+  const fs::path folder = folder_of(o, plan);
   std::error_code failed;
   fs::create_directories(folder, failed);
   require<CheckpointError>(!failed, "cannot make the study folder {}: {}; give another one with -o DIR",
                            folder.string(), failed.message());
   const FolderLock lock(folder);
   log::to_file(folder / "log.txt");
-  write_file(folder / "plan.yaml", plan_yaml(plans.whole));
+  write_file(folder / "plan.yaml", plan_yaml(plan));
 
-  RunnerOptions options = runner_options(o, plans.part, stop);
-  if (const auto seconds = study_seconds(study)) options.until = steady_seconds() + *seconds;
-  log::info("study '{}' in {}: {} runs, {} at a time with {} thread(s) each{}", study.name, folder.string(),
-            plans.part.trials.size() + plans.part.runs.size(), options.processes, options.threads,
+  RunnerOptions options = runner_options(o, part, stop);
+  if (const auto seconds = study_seconds(plan.study)) options.until = steady_seconds() + *seconds;
+  log::info("study '{}' in {}: {} runs, {} at a time with {} thread(s) each{}", plan.study.name, folder.string(),
+            part.trials.size() + part.runs.size(), options.processes, options.threads,
             options.gpus.empty() ? "" : fmt::format(", on {} GPU(s)", options.gpus.size()));
-  const RunnerReport made = make_study(folder, plans.part, options);
-  take_over(plans.part.trials, plans.whole.trials);
-  take_over(plans.part.runs, plans.whole.runs);
-  write_file(folder / "plan.yaml", plan_yaml(plans.whole));
-
-  if (made.end == RunnerReport::End::stopped) {
-    tell_how_to_go_on(o, words, made);
-    return kStopped;
-  }
-  const Summary summary = write_report(folder, plans.whole);
-  tell_outcome(o, study, folder, summary, made);
-  if (made.end == RunnerReport::End::out_of_time) {
-    tell_how_to_go_on(o, words, made);
-    return kStopped;
-  }
-  if (!made.failed.empty() || made.left > 0) return kFailed;
-  return o.require_claims && !all_hold(summary) ? kFailed : kDone;
+  const RunnerReport made = make_study(folder, plan, o.only, options);
+  settle_plan(folder, plan);
+  write_file(folder / "plan.yaml", plan_yaml(plan));
+  return tell_made(o, words, folder, plan, made);
 }
 
 }  // namespace
@@ -208,11 +170,12 @@ int ablate(const Words& words) {
                   "runs at a time, the cores shared out among them (one a core; one a GPU where the runs use GPUs)", 1,
                   4096);
   options.text("-o,--output", o.folder, "DIR", "the study's folder (studies/NAME under the current folder)");
-  options.texts("--only", o.only, "K=V",
-                "make only the runs of a level (encoding=rope) or of a seed (seed=1); may be repeated");
+  options.texts(
+      "--only", o.only, "K=V",
+      "make only the runs of a level (encoding=rope) or of a seed (seed=1); may be repeated, which adds to it");
   options.flag("--dry-run", o.dry_run, "the plan, its cost, and its time from a short probe; nothing is made");
   options.flag("--report-only", o.report_only, "results and report from the runs that are there");
-  options.flag("--require-claims", o.require_claims, "exit 1 unless every claim holds");
+  options.flag("--require-claims", o.require_claims, "exit 1 unless the study is complete and every claim holds");
   options.flag("--json", o.json, "one JSON document: summary.json; with --dry-run the plan");
   options.overrides(o.overrides);
   options.footer(
@@ -222,10 +185,15 @@ int ablate(const Words& words) {
       "threads a run: keep -j, or set OMP_NUM_THREADS.");
   if (!options.parse(words)) return kDone;
   require<ConfigError>(!(o.dry_run && o.report_only), "--dry-run and --report-only contradict: give one of them");
+  require<ConfigError>(!(o.report_only && !o.only.empty()),
+                       "--report-only is of the whole study, and --only of what is made: give one of them");
+  require<ConfigError>(!(o.dry_run && o.require_claims),
+                       "--dry-run makes nothing that claims could be judged by: leave --require-claims out");
   const std::atomic<bool>& stop = stop_on_signals();
   if (o.report_only) return report_only(o);
   if (!o.dry_run) return make(o, words, stop);
-  const Plan plan = make_plans(o).part;
+  Plan plan = planned(o);
+  keep_only(plan, o.only);
   const PlanEstimate estimate = estimate_plan(plan, runner_options(o, plan, stop));
   if (o.json)
     print_json(estimate_json(plan, estimate));

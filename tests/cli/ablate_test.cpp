@@ -148,7 +148,7 @@ TEST_CASE("a study is made once; what it made stays, is reported again, and answ
   for (const int i : {0, 1}) CHECK(results[i]["metrics"] == evaluation["results"][i]["metrics"]);
 }
 
-TEST_CASE("a study that is killed at three moments ends with the summary of one that was not", "[cli]") {
+TEST_CASE("a study that is killed at five moments ends with the summary of one that was not", "[cli]") {
   const StudyFolder whole, killed;
   REQUIRE(whole.ablate({"train.steps=60"}).code == 0);
   const fs::path study = killed.made("");
@@ -160,7 +160,10 @@ TEST_CASE("a study that is killed at three moments ends with the summary of one 
   };
   kill_when([&] { return !runs_with(study, "planned.yaml").empty(); });
   kill_when([&] { return !runs_with(study, "metrics.jsonl").empty(); });
+  kill_when([&] { return !runs_with(study, "evaluation.json").empty(); });
   kill_when([&] { return !runs_with(study, "status.json").empty(); });
+  // As a kill between the last evaluation of a run and its status leaves it.
+  fs::remove(runs_with(study, "status.json").front() / "status.json");
   const Outcome last = killed.ablate({"train.steps=60"});
   INFO(last.out << last.err);
   REQUIRE(last.code == 0);
@@ -184,6 +187,17 @@ TEST_CASE("a study stopped by a signal leaves checkpoints, says how to go on, an
   const auto begun = runs_with(study, "last");  // a checkpoint's name
   REQUIRE(begun.size() == 1);
   CHECK(runs_with(study, "status.json").empty());
+
+  Process document(ordo_program(),
+                   StudyFolder::words({"--json", "-j", "1", "train.steps=800", "evaluate.lengths=[16]"}),
+                   folder.setting());
+  REQUIRE(document.wait_for("1 at a time"));
+  document.signal(SIGTERM);
+  const Outcome told = document.finish();
+  INFO(told.out << told.err);
+  CHECK(told.code == 75);
+  CHECK(parse_json(told.out, "stdout")["complete"] == false);
+
   const Outcome onward = folder.ablate({"train.steps=800", "evaluate.lengths=[16]"});
   INFO(onward.out << onward.err);
   CHECK(onward.code == 0);
@@ -212,6 +226,10 @@ TEST_CASE("--only makes a part, --dry-run nothing, and changed settings a run of
   const fs::path study = tiny.made("");
   CHECK(runs_with(study, "status.json").size() == 2);
   CHECK(read_json(study / "summary.json")["complete"] == false);
+  CHECK(tiny.ablate({"--report-only"}).code == 0);
+  CHECK(tiny.ablate({"--report-only", "--require-claims"}).code == 1);  // it has no claims, and is not complete
+  CHECK(tiny.ablate({"--report-only", "--only", "encoding=rope"}).code == 2);
+  CHECK(tiny.ablate({"--dry-run", "--require-claims"}).code == 2);
 
   const auto old_run = runs_with(study, "status.json").front();
   const std::string old_metrics = read_file(old_run / "metrics.jsonl");
@@ -249,7 +267,7 @@ TEST_CASE("a run that cannot be made is tried again, told first, and never left 
   INFO(outcome.out << outcome.err);
   CHECK(outcome.code == 1);
   const std::string first_line = outcome.out.substr(0, outcome.out.find('\n'));
-  CHECK(first_line.find('2') != std::string::npos);
+  CHECK(first_line.find("2 of 4 runs failed") != std::string::npos);
   const Json again = read_json(runs[0] / "status.json"), wrong = read_json(runs[1] / "status.json");
   CHECK(again["status"] == "failed");
   CHECK(again["attempts"] == 2);
@@ -298,6 +316,45 @@ TEST_CASE("tuning tries every value on seeds of its own and goes on with the bes
   const auto made = ends(folder.made(""));
   CHECK(folder.ablate().code == 0);
   CHECK(ends(folder.made("")) == made);
+}
+
+TEST_CASE("a tuned study of which a part is made is reported with that part", "[cli]") {
+  const StudyFolder folder(
+      "tune: {keys: {train.optimizer.lr: [1e-9, 1e-2]}, per: [encoding], by: {split: validation, metric: loss}, "
+      "seeds: [101]}\n");
+  const Outcome part = folder.ablate({"--only", "encoding=rope", "--only", "seed=1"});
+  INFO(part.out << part.err);
+  REQUIRE(part.code == 0);
+  const auto missing = [&] { return read_json(folder.made("summary.json"))["missing"]; };
+  const Json left = Json::array({"runs/none-seed1", "runs/none-seed2", "runs/rope-seed2"});
+  CHECK(missing() == left);
+  CHECK(part.out.find("not tuned yet, so planned with the values of the base: encoding none") != std::string::npos);
+  const std::string before = summary_of(folder.made(""));
+  const Outcome report = run_ordo({"report", folder.made("").string()}, folder.setting());
+  INFO(report.out << report.err);
+  CHECK(report.code == 0);
+  CHECK(missing() == left);
+  CHECK(summary_of(folder.made("")) == before);
+
+  const auto made = ends(folder.made(""));
+  CHECK(folder.ablate().code == 0);
+  CHECK(missing().empty());
+  CHECK(ends(folder.made("")).at("rope-seed1") == made.at("rope-seed1"));
+  CHECK(read_json(folder.made("tune/chosen.json")).size() == 2);
+}
+
+TEST_CASE("a part of a study of equal seconds has the steps that it has in the whole", "[cli]") {
+  const StudyFolder folder("control: {equal: seconds}\n");
+  const Outcome part = folder.ablate({"--only", "encoding=rope"});
+  INFO(part.out << part.err);
+  REQUIRE(part.code == 0);
+  const std::string measured = read_file(folder.made("measured.json"));
+  CHECK(parse_json(measured, "measured.json").size() == 2);  // what it is made equal to, too
+  const auto made = ends(folder.made(""));
+  REQUIRE(made.size() == 2);
+  REQUIRE(folder.ablate().code == 0);
+  CHECK(read_file(folder.made("measured.json")) == measured);
+  for (const auto& [run, end] : made) CHECK(ends(folder.made("")).at(run) == end);
 }
 
 TEST_CASE("seconds of a run are measured once, and become steps", "[cli]") {

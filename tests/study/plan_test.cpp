@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.h"
 
+#include <fmt/format.h>
+
 #include <set>
 
 #include "ordo/core/errors.h"
+#include "ordo/core/files.h"
 #include "ordo/core/text.h"
 #include "ordo/study/control.h"
 #include "sample_study.h"
@@ -137,6 +140,19 @@ TEST_CASE("plan: --only keeps the runs of a level or a seed", "[unit]") {
                  "did you mean 'rope'?"));
 }
 
+TEST_CASE("plan: words of --only that name one factor, or seeds, name them together", "[unit]") {
+  const SampleFolder folder;
+  const std::string text = study_with("seeds: [1, 2]", "seeds: [1, 2, 3]");
+  const auto only = [&](const Names& words) { return folders(folder.plan(text, {}, words).runs); };
+  CHECK(only({"encoding=rope", "seed=1", "encoding=none", "seed=3"}) ==
+        Names{"runs/none-seed1", "runs/none-seed3", "runs/rope-seed1", "runs/rope-seed3"});
+  CHECK(only({"seed=1,2", "encoding=!rope", "encoding=!none"}) == Names{"runs/alibi-seed1", "runs/alibi-seed2"});
+  const std::string unknown = thrown<ConfigError>([&] { only({"seed=7"}); });
+  CHECK(contains(unknown, "the study has no seed '7'"));
+  CHECK(contains(unknown, "seeds: 1, 2, 3"));
+  CHECK(contains(thrown<ConfigError>([&] { only({"encoding=!none", "encoding=rope"}); }), "not both"));
+}
+
 TEST_CASE("plan: instances are the seed's own, one for all, or crossed with the seeds", "[unit]") {
   const SampleFolder folder;
   CHECK_FALSE(folder.plan(std::string(kSampleStudy)).runs[0].config.instance);
@@ -199,6 +215,70 @@ TEST_CASE("plan: every arm is tuned by the same trials on seeds of its own", "[u
   CHECK(contains(resolved_yaml(plan.runs[2].config), "lr: 0.001"));
   CHECK(hashes(plan.runs) != before);
   CHECK_THROWS_AS(apply_tuning(plan, std::vector<Chosen>{}), ConfigError);
+}
+
+TEST_CASE("plan: an arm for which nothing is chosen yet keeps the values of the base", "[unit]") {
+  const SampleFolder folder;
+  Plan plan = folder.plan(study_and("tune: {keys: {train.optimizer.lr: [1e-2]}, per: [encoding], seeds: [101]}\n"));
+  const std::string none = plan.runs[0].hash, rope = plan.runs[2].hash;
+  apply_tuning(plan, std::vector<Chosen>{{{{"encoding", "none"}}, ""},
+                                         {{{"encoding", "rope"}}, "train.optimizer.lr=1e-2"},
+                                         {{{"encoding", "alibi"}}, ""}});
+  CHECK(plan.runs[0].hash == none);
+  CHECK(plan.runs[2].hash != rope);
+}
+
+TEST_CASE("plan: trials on what is compared are refused or told", "[unit]") {
+  const SampleFolder folder;
+  const std::string tune = "tune: {keys: {train.optimizer.lr: [1e-3, 1e-2]}, seeds: [3]}\n";
+  const auto refusal = [&](const std::string& more) {
+    return thrown<ConfigError>([&] { folder.plan(study_and(tune + more)); });
+  };
+  CHECK(contains(refusal("instances: 3\n"), "the trials of seed 3 draw the examples of instance 3"));
+  CHECK(contains(refusal("instances: 3\n"), "take seeds above 3"));
+  CHECK(folder.plan(study_and(tune + "instances: 2\n")).trials.size() == 6);
+  const auto told = [](const Plan& plan) {
+    return contains(join(plan.notes, "\n"), "of the split that the trials were chosen on, validation");
+  };
+  CHECK_FALSE(told(folder.plan(study_and(tune), {"evaluate.split=validation"})));  // other seeds, other examples
+  std::string base(kSampleBase);
+  const std::string_view data = "{generate: {kind: chase, sentences: 20, held_out: 5}}";
+  folder.write(base.replace(base.find(data), data.size(), "{train: corpus.txt, validation_fraction: 0.1}"),
+               "base.yaml");
+  folder.write(std::string(4000, 'a') + std::string(400, 'b'), "corpus.txt");
+  CHECK(told(folder.plan(study_and(tune))));
+  CHECK_FALSE(told(folder.plan(study_and(tune), {"evaluate.split=train"})));
+}
+
+TEST_CASE("plan: a length that would be evaluated twice is refused, whoever names it", "[unit]") {
+  const SampleFolder folder;
+  const auto refusal = [&](const std::string& text) { return thrown<ConfigError>([&] { folder.plan(text); }); };
+  const std::string twice = refusal(study_with("{lengths: [16, 32]}", "{lengths: [16, 32, 16]}"));
+  INFO(twice);
+  CHECK(contains(twice, "study.yaml:9:"));
+  CHECK(contains(twice, "the length 16 is evaluated twice"));
+  folder.write(std::string(kSampleBase) + "evaluate: {lengths: [16, 16]}\n", "base.yaml");
+  CHECK(contains(refusal(study_with("evaluate: {lengths: [16, 32]}\n", "")), "base.yaml"));
+}
+
+TEST_CASE("plan: every study that comes with the program can be planned", "[unit]") {
+  const SampleFolder folder;
+  std::string text;
+  for (int i = 0; i < 4000; ++i) text += fmt::format("the {} of {}, ", i % 97, i % 89);
+  const std::string sample = folder.write(text, "sample.txt").string();
+  int studies = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(ORDO_SOURCE_DIR) / "configs/studies")) {
+    const fs::path& file = entry.path();
+    if (file.extension() != ".yaml" || file.parent_path().filename() == "bases") continue;
+    CAPTURE(file.string());
+    const bool reads_text = contains(read_file(file), "task.data.train=");
+    const StudyConfig study = load_study(file, reads_text ? Names{"task.data.train=" + sample} : Names{});
+    CHECK(make_plan(study).runs.size() >= study.seeds.size());
+    CHECK_FALSE(study.claims.empty());
+    CHECK(contains(study.expected, "Expected: "));
+    ++studies;
+  }
+  CHECK(studies >= 14);
 }
 
 TEST_CASE("plan: parameters are made equal by the named key, as nearly as asked", "[unit]") {
@@ -282,6 +362,14 @@ TEST_CASE("plan: written as plan.yaml it names every run, and the study is plann
   CHECK(hashes(read_plan(folder.scratch() / "out").runs) == hashes(plan.runs));
   folder.write(study_with("rope}}", "rope, theta: 7}}"));
   CHECK(contains(thrown<ConfigError>([&] { read_plan(folder.scratch() / "out"); }), "has changed since"));
+  // Of a tuned study the trials tell: its runs are what they choose.
+  const auto tuned = [](const std::string& rates) {
+    return study_and("tune: {keys: {train.optimizer.lr: [" + rates + "]}, seeds: [101]}\n");
+  };
+  folder.write(plan_yaml(folder.plan(tuned("1e-3, 1e-2"))), "tuned/plan.yaml");
+  CHECK(read_plan(folder.scratch() / "tuned").trials.size() == 6);
+  folder.write(tuned("1e-3, 1e-1"));
+  CHECK(contains(thrown<ConfigError>([&] { read_plan(folder.scratch() / "tuned"); }), "has changed since"));
   fs::remove(folder.scratch() / "study.yaml");
   CHECK(contains(thrown<ConfigError>([&] { read_plan(folder.scratch() / "out"); }), "which is gone"));
 }

@@ -54,7 +54,9 @@ class SampleFolder {
   }
   Plan plan(const std::string& text, const std::vector<std::string>& overrides = {},
             const std::vector<std::string>& only = {}) const {
-    return make_plan(load(text, overrides), only);
+    Plan plan = make_plan(load(text, overrides));
+    keep_only(plan, only);
+    return plan;
   }
   const Scratch& scratch() const { return scratch_; }
 

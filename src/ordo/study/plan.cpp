@@ -19,9 +19,21 @@ namespace ordo {
 
 namespace {
 
+// Trials on the examples that the comparison is made of.
+void check_trial_examples(const StudyConfig& study, const Arm& arm, Problems& problems) {
+  const int64_t sets = study.instances == Instances::fixed ? 1 : study.instance_count;
+  for (size_t i = 0; i < study.tune->seeds.size(); ++i)
+    if (const int64_t seed = study.tune->seeds[i]; seed >= 1 && seed <= sets)
+      add_at_key(problems, study, fmt::format("tune.seeds.{}", i),
+                 fmt::format("the trials of seed {} draw the examples of instance {}, which the comparison has too{}",
+                             seed, seed, arm.levels.empty() ? "" : " (" + combination_text(arm.levels) + ")"),
+                 fmt::format("take seeds above {}", sets));
+}
+
 // Which split is evaluated, where the study leaves it open; and whether the tasks have what is asked of them.
 void settle_split(StudyConfig& study, const std::vector<Arm>& arms, Problems& problems) {
   bool all_have_test = true;
+  std::set<std::string> told_of_trials;  // tasks
   for (const auto& arm : arms) {
     const auto task = make_task(arm.config);
     const auto require_split = [&](const std::string& split, const std::string& key) {
@@ -33,6 +45,8 @@ void settle_split(StudyConfig& study, const std::vector<Arm>& arms, Problems& pr
     all_have_test = all_have_test && task->has(Split::test);
     if (!study.evaluate.split.empty()) require_split(study.evaluate.split, "evaluate.split");
     if (study.tune) require_split(study.tune->split, "tune.by.split");
+    if (study.tune && task->draws_examples() && told_of_trials.insert(arm.config.task.kind).second)
+      check_trial_examples(study, arm, problems);
     if (study.instances == Instances::crossed && !task->draws_examples())
       add_at_key(problems, study, "instances",
                  fmt::format("instances: {}, but the task {} draws no examples{}", study.instance_count,
@@ -57,7 +71,7 @@ std::vector<PlannedRun> trials_of(const StudyConfig& study, const std::vector<Ar
   return trials;
 }
 
-// FACTOR=LEVEL, FACTOR=LEVEL,LEVEL, FACTOR=!LEVEL or seed=N.
+// What the words of --only name.
 struct Kept {
   Selection levels;
   std::vector<std::string> seeds;
@@ -66,36 +80,98 @@ struct Kept {
            (seeds.empty() || std::find(seeds.begin(), seeds.end(), std::to_string(run.seed)) != seeds.end());
   }
 };
-Kept kept_by(const StudyConfig& study, std::span<const std::string> only) {
-  Kept kept;
-  Problems problems;
-  std::vector<std::string> names{"seed"};
-  for (const auto& factor : study.vary) names.push_back(factor.name);
-  for (const auto& word : only) {
-    const Source at{fmt::format("--only {}", word), 0, 0};
+
+class OnlyWords {
+ public:
+  OnlyWords(const StudyConfig& study, Problems& problems) : study_(study), problems_(problems) {}
+
+  void add(const std::string& word) {
     const size_t equals = word.find('=');
     const std::string name = word.substr(0, equals);
-    const Factor* factor = study.factor(name);
-    const auto levels = equals == std::string::npos ? std::vector<std::string>() : split(word.substr(equals + 1), ',');
-    if (levels.empty()) {
-      problems.add_at(at, "expected FACTOR=LEVEL", "as in --only encoding=rope, --only seed=1");
-    } else if (factor != nullptr) {
-      kept.levels.levels.emplace_back(name, read_levels(*factor, levels, at, problems));
-    } else if (name == "seed") {
-      kept.seeds = levels;
-    } else {
-      const std::string near = did_you_mean(name, names);
-      problems.add_at(at, fmt::format("there is no factor '{}'", shown(name)),
-                      fmt::format("{}{}factors: {}", near, near.empty() ? "" : " ", join(names, ", ")));
-    }
+    const auto values = equals == std::string::npos ? std::vector<std::string>() : split(word.substr(equals + 1), ',');
+    if (values.empty())
+      return problems_.add_at(place(word), "expected FACTOR=LEVEL", "as in --only encoding=rope, --only seed=1");
+    if (name != kSeed && study_.factor(name) == nullptr) return tell_unknown(word, name);
+    auto of_name = std::find_if(named_.begin(), named_.end(), [&](const auto& one) { return one.first == name; });
+    if (of_name == named_.end()) of_name = named_.insert(named_.end(), {name, {}});
+    of_name->second.insert(of_name->second.end(), values.begin(), values.end());
   }
-  problems.throw_if_any();
-  return kept;
+  Kept kept() {
+    Kept kept;
+    for (const auto& [name, values] : named_) {
+      const Source at = place(fmt::format("{}={}", name, join(values, ",")));
+      if (name == kSeed)
+        kept.seeds = seeds(values, at);
+      else
+        kept.levels.levels.emplace_back(name, read_levels(*study_.factor(name), values, at, problems_));
+    }
+    return kept;
+  }
+
+ private:
+  static constexpr std::string_view kSeed = "seed";
+  static Source place(const std::string& word) { return {fmt::format("--only {}", word), 0, 0}; }
+
+  void tell_unknown(const std::string& word, const std::string& name) {
+    std::vector<std::string> names{std::string(kSeed)};
+    for (const auto& factor : study_.vary) names.push_back(factor.name);
+    const std::string near = did_you_mean(name, names);
+    problems_.add_at(place(word), fmt::format("there is no factor '{}'", shown(name)),
+                     fmt::format("{}{}factors: {}", near, near.empty() ? "" : " ", join(names, ", ")));
+  }
+  std::vector<std::string> seeds(const std::vector<std::string>& wanted, const Source& at) {
+    std::vector<std::string> known;
+    for (const int64_t seed : study_.seeds) known.push_back(std::to_string(seed));
+    for (const auto& seed : wanted)
+      if (std::find(known.begin(), known.end(), seed) == known.end())
+        problems_.add_at(at, fmt::format("the study has no seed '{}'", shown(seed)),
+                         fmt::format("seeds: {}", join(known, ", ")));
+    return wanted;
+  }
+
+  const StudyConfig& study_;
+  Problems& problems_;
+  std::vector<std::pair<std::string, std::vector<std::string>>> named_;
+};
+
+std::vector<Setting> chosen_settings(const TuneConfig& tune, const std::string& trial) {
+  if (trial.empty()) return {};
+  for (const auto& values : product(tune.keys))
+    if (trial_text(values) == trial) return trial_settings(tune, values);
+  throw ConfigError(fmt::format("'{}' is no trial of this study", trial));
 }
+
+}  // namespace
+
+Plan plan_of(const StudyConfig& given, Models models) {
+  Plan plan{.study = given};
+  StudyConfig& study = plan.study;
+  Problems problems;
+  problems.know_texts_of(study.files->read);
+  auto arms = resolve_arms(study, problems);
+  problems.throw_if_any();
+  combinations(study, &plan.left_out);
+  settle_split(study, arms, problems);
+  if (models == Models::to_check) check_models(study, arms, problems);
+  problems.throw_if_any();
+  plan.notes = notes_of(study, arms);
+  RunMaker maker(study);
+  if (study.tune) plan.trials = trials_of(study, arms, maker, problems);
+  adjust(study, arms, problems, plan.notes);
+  problems.throw_if_any();
+  plan.runs = maker.comparison(arms);
+  return plan;
+}
+
+Plan make_plan(const StudyConfig& study) { return plan_of(study, Models::to_check); }
 
 void keep_only(Plan& plan, std::span<const std::string> only) {
   if (only.empty()) return;
-  const Kept kept = kept_by(plan.study, only);
+  Problems problems;
+  OnlyWords words(plan.study, problems);
+  for (const auto& word : only) words.add(word);
+  const Kept kept = words.kept();
+  problems.throw_if_any();
   std::erase_if(plan.runs, [&](const PlannedRun& run) { return !kept.holds(run); });
   // All trials of the arms that are left: a choice must not depend on what is not made.
   std::erase_if(plan.trials, [&](const PlannedRun& trial) {
@@ -105,35 +181,6 @@ void keep_only(Plan& plan, std::span<const std::string> only) {
   });
   require<ConfigError>(!plan.runs.empty(), "--only {}: no run of the study is left", join(only, " "));
   plan.notes.push_back(fmt::format("only {} of the study's runs", join(only, " ")));
-}
-
-std::vector<Setting> chosen_settings(const TuneConfig& tune, const std::string& trial) {
-  for (const auto& values : product(tune.keys))
-    if (trial_text(values) == trial) return trial_settings(tune, values);
-  throw ConfigError(fmt::format("'{}' is no trial of this study", trial));
-}
-
-}  // namespace
-
-Plan make_plan(const StudyConfig& given, std::span<const std::string> only) {
-  Plan plan{.study = given};
-  StudyConfig& study = plan.study;
-  Problems problems;
-  problems.know_texts_of(study.files->read);
-  auto arms = resolve_arms(study, problems);
-  problems.throw_if_any();
-  combinations(study, &plan.left_out);
-  settle_split(study, arms, problems);
-  check_models(study, arms, problems);
-  problems.throw_if_any();
-  plan.notes = notes_of(study, arms);
-  RunMaker maker(study);
-  if (study.tune) plan.trials = trials_of(study, arms, maker, problems);
-  adjust(study, arms, problems, plan.notes);
-  problems.throw_if_any();
-  plan.runs = maker.comparison(arms);
-  keep_only(plan, only);
-  return plan;
 }
 
 Combination arm_of(const TuneConfig& tune, const Combination& levels) {

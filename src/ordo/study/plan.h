@@ -41,9 +41,13 @@ struct Plan {
   std::vector<LeftOut> left_out;
   std::vector<std::string> notes;  // what the report must say: all arms share one learning rate, the split is fixed, …
 };
-// `only`: FACTOR=LEVEL of the command line. Throws ConfigError with every problem found: a combination of settings that
-// cannot be trained, two levels whose settings give identical models ("these settings give identical models"), …
-Plan make_plan(const StudyConfig& study, std::span<const std::string> only = {});
+// Throws ConfigError with every problem found: a combination of settings that cannot be trained, two levels whose
+// settings give identical models ("these settings give identical models"), …
+Plan make_plan(const StudyConfig& study);
+// Keeps the runs of some levels and seeds, and all trials of their arms. A word is FACTOR=LEVEL, FACTOR=LEVEL,LEVEL,
+// FACTOR=!LEVEL or seed=N; words of one factor, or of seeds, name them together. Without words all is kept. Throws
+// ConfigError for names that the study does not have, and when no run is left.
+void keep_only(Plan& plan, std::span<const std::string> only);
 std::string plan_yaml(const Plan& plan);
 // The plan of a study folder, from its plan.yaml: the study file named there is read again. Throws ConfigError when
 // that file is gone or gives another plan by now.
@@ -53,7 +57,7 @@ Plan read_plan(const fs::path& folder);
 Combination arm_of(const TuneConfig& tune, const Combination& levels);
 struct Chosen {
   Combination arm;
-  std::string trial;  // as in PlannedRun::trial
+  std::string trial;  // as in PlannedRun::trial; empty: nothing yet, the values are those of the base
 };
 // Sets what the trials chose in the runs of the comparison: config, settings, hash; then budget and control anew.
 // Without it, runs of a study with `tune` have the values of the base. Throws ConfigError for an arm without choice.

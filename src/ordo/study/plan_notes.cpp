@@ -43,9 +43,14 @@ std::vector<std::string> data_notes(const StudyConfig& study, const std::vector<
   const auto drawn = std::count_if(arms.begin(), arms.end(), draws);
   const bool all = static_cast<size_t>(drawn) == arms.size();
   std::vector<std::string> notes;
+  const std::string where = drawn > 0 ? "where the task draws no examples, " : "";
   if (!all)
-    notes.push_back(fmt::format("{}the data are the same for every seed: the intervals do not cover the choice of data",
-                                drawn > 0 ? "where the task draws no examples, " : ""));
+    notes.push_back(where + "the data are the same for every seed: the intervals do not cover the choice of data");
+  if (!all && study.tune && study.tune->split == study.evaluate.split)
+    notes.push_back(
+        fmt::format("{}the reported numbers are of the split that the trials were chosen on, {}: they are "
+                    "better than on data that nothing was chosen by",
+                    where, study.evaluate.split));
   if (drawn > 0 && study.instances == Instances::fixed)
     notes.emplace_back("one set of examples for all seeds: the intervals do not cover the choice of examples");
   if (drawn > 0 && study.instances == Instances::crossed)

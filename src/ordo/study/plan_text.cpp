@@ -9,7 +9,7 @@
 #include "ordo/config/writer.h"
 #include "ordo/core/errors.h"
 #include "ordo/core/text.h"
-#include "ordo/study/plan.h"
+#include "ordo/study/planned_runs.h"
 
 namespace ordo {
 
@@ -71,6 +71,12 @@ std::vector<std::string> hashes(const Tree& runs) {
   return all;
 }
 
+std::vector<std::string> hashes(const std::vector<PlannedRun>& runs) {
+  std::vector<std::string> all;
+  for (const auto& run : runs) all.push_back(run.hash);
+  return all;
+}
+
 }  // namespace
 
 std::string plan_yaml(const Plan& plan) {
@@ -94,13 +100,13 @@ Plan read_plan(const fs::path& folder) {
   require<ConfigError>(fs::exists(saved.file, ignored),
                        "{} was made from the study file {}, which is gone; put it back there, or give the study file",
                        folder.string(), saved.file.string());
-  Plan plan = make_plan(load_study(saved.file, saved.overrides));
-  // What was chosen or measured is applied later.
-  const bool settled = !plan.study.tune && plan.study.control.equal != Control::seconds &&
-                       !(plan.study.budget.run && plan.study.budget.run->unit == "s");
-  std::vector<std::string> now;
-  for (const auto& run : plan.runs) now.push_back(run.hash);
-  require<ConfigError>(!settled || now == hashes(saved.runs),
+  Plan plan = plan_of(load_study(saved.file, saved.overrides), Models::known);
+  // What was chosen or measured is applied later: of tuned runs the trials stand for what they will be.
+  const bool measured =
+      plan.study.control.equal == Control::seconds || (plan.study.budget.run && plan.study.budget.run->unit == "s");
+  const bool same =
+      hashes(plan.trials) == hashes(saved.trials) && (plan.study.tune || hashes(plan.runs) == hashes(saved.runs));
+  require<ConfigError>(measured || same,
                        "{} has changed since {} was made: its runs are others now; `ordo ablate {}` makes those that "
                        "are missing",
                        saved.file.string(), file.string(), saved.file.string());

@@ -34,6 +34,10 @@ class RunMaker {
   std::map<std::string, std::string> contents_;  // of files
 };
 
+// make_plan, which checks the models; a plan that was made before need not build them all again.
+enum class Models { to_check, known };
+Plan plan_of(const StudyConfig& study, Models models);
+
 // "train.optimizer.lr=0.001"
 std::string trial_text(const Combination& values);
 // The settings of those values.

@@ -193,6 +193,15 @@ bool concerns(const ClaimConfig& claim, const Arm& arm) {
   return whole.holds(arm.levels);
 }
 
+void check_distinct_lengths(const StudyConfig& study, const Arm& arm, std::set<std::string>& told, Problems& problems) {
+  std::set<int64_t> seen;
+  for (const int64_t length : arm.lengths)
+    if (!seen.insert(length).second && told.insert("evaluate.lengths").second)
+      add_at_key(problems, study, "evaluate.lengths",
+                 fmt::format("the length {} is evaluated twice{}", length,
+                             study.evaluate.lengths.empty() ? ": evaluate.lengths of " + arm.base.string() : ""));
+}
+
 void check_length(const StudyConfig& study, const Arm& arm, const std::string& path, int64_t length,
                   std::set<std::string>& told, Problems& problems) {
   if (std::find(arm.lengths.begin(), arm.lengths.end(), length) != arm.lengths.end() || !told.insert(path).second)
@@ -221,6 +230,7 @@ void settle_questions(StudyConfig& study, Problems& problems) {
 
 void check_evaluations(const StudyConfig& study, const std::vector<Arm>& arms, Problems& problems) {
   std::set<std::string> told;
+  for (const auto& arm : arms) check_distinct_lengths(study, arm, told, problems);
   for (const auto& arm : arms)
     if (study.evaluate.stride > *std::min_element(arm.lengths.begin(), arm.lengths.end()) &&
         told.insert("evaluate.stride").second)

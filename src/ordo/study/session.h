@@ -5,13 +5,14 @@
 
 namespace ordo {
 
-// Makes trials and runs. What is decided on the way makes the plan final: the steps that a budget in seconds comes to
-// (measured once, kept in <study>/measured.json), and what the trials chose (told in <study>/tune/chosen.json). The
-// report is of trials and runs together. Whoever calls holds the folder's lock.
-RunnerReport make_study(const fs::path& study, Plan& plan, const RunnerOptions& options);
+// Makes those trials and runs of a whole plan that `only` keeps (keep_only), and what they hang on: a budget in seconds
+// is measured once (<study>/measured.json), what the trials chose is told in <study>/tune/chosen.json. The report is of
+// trials and runs together. Whoever calls holds the folder's lock.
+RunnerReport make_study(const fs::path& study, const Plan& plan, std::span<const std::string> only,
+                        const RunnerOptions& options);
 
-// Makes the plan final as far as the folder already decides it; nothing is run. False: trials or measurements are
-// missing, and the runs are as the base config has them.
-bool settle_plan(const fs::path& study, Plan& plan);
+// Makes a whole plan final as far as the folder already decides it; nothing is run. The notes tell which combinations
+// are not measured or tuned yet and so are planned as the base has them, and which trials failed.
+void settle_plan(const fs::path& study, Plan& plan);
 
 }  // namespace ordo
