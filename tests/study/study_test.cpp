@@ -145,4 +145,20 @@ TEST_CASE("study: lengths may be an area, instances a number, budgets have units
   CHECK(study.budget.study == Quantity{5, "min"});
 }
 
+TEST_CASE("study: a claim about a scaling needs an encoding that takes it", "[unit]") {
+  const SampleFolder folder;
+  const auto with = [&](const std::string& claim) {
+    return study_with("{lengths: [16, 32]}", "{lengths: [16, 32], scalings: [{kind: yarn, factor: 4}]}") +
+           "  - {name: scaled, " + claim + ", length: 16}\n";
+  };
+  const std::string ranked = "order: [yarn, none], factor: scaling, where: {encoding: ", bounded = "level: [";
+  CHECK_NOTHROW(folder.load(with(ranked + "rope}")));
+  CHECK(
+      contains(thrown<ConfigError>([&] { folder.load(with(ranked + "alibi}")); }), "no run is of the levels of claim"));
+  CHECK_NOTHROW(folder.load(with(bounded + "rope], at_most: 3, where: {scaling: yarn}")));
+  CHECK(
+      contains(thrown<ConfigError>([&] { folder.load(with(bounded + "alibi], at_most: 3, where: {scaling: yarn}")); }),
+               "no run is of the levels of claim"));
+}
+
 }  // namespace ordo::test

@@ -109,7 +109,7 @@ void fields(Fields& f, CompareConfig& c) {
   f("against", c.against, "the level that the others are compared with; `all`: every pair");
   f("correction", c.correction, "of the p values for the number of comparisons", kCorrections);
   f("smallest_difference", c.smallest_difference, "that would matter", at_least(0.0));
-  f("interval", c.interval, "over seeds alone, or over seeds, items and instances", kIntervals);
+  f("interval", c.interval, "over seeds alone, or from 10 seeds on over seeds, items and instances", kIntervals);
   f("solved", c.solved, "a run has solved the task from this value of the metric on");
 }
 

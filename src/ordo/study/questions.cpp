@@ -184,13 +184,29 @@ void settle_claim(StudyConfig& study, size_t number, const std::vector<Factor>& 
                              also));
 }
 
+bool takes_scaling(const StudyConfig& study, const Arm& arm, const std::string& name) {
+  return name == kUnscaled || std::any_of(arm.scalings.begin(), arm.scalings.end(), [&](int64_t number) {
+           return study.evaluate.scaling_names[static_cast<size_t>(number) - 1] == name;
+         });
+}
+
+// Whether an arm has the scalings that a claim speaks of: all that it ranks or bounds, one of its `where`.
+bool takes_scalings(const StudyConfig& study, const ClaimConfig& claim, const Arm& arm) {
+  const auto taken = [&](const std::string& name) { return takes_scaling(study, arm, name); };
+  const auto& names = claim.order.empty() ? claim.level : claim.order;
+  if (claim.factor == kScalingFactor && !std::all_of(names.begin(), names.end(), taken)) return false;
+  return std::all_of(claim.where.levels.begin(), claim.where.levels.end(), [&](const auto& also) {
+    return also.first != kScalingFactor || std::any_of(also.second.begin(), also.second.end(), taken);
+  });
+}
+
 // The arms that a claim is about.
-bool concerns(const ClaimConfig& claim, const Arm& arm) {
+bool concerns(const StudyConfig& study, const ClaimConfig& claim, const Arm& arm) {
   const auto& names = claim.order.empty() ? claim.level : claim.order;
   Selection whole = claim.where;
   whole.levels.emplace_back(claim.factor, names);
   std::erase_if(whole.levels, [](const auto& l) { return l.first == kScalingFactor; });
-  return whole.holds(arm.levels);
+  return whole.holds(arm.levels) && takes_scalings(study, claim, arm);
 }
 
 void check_distinct_lengths(const StudyConfig& study, const Arm& arm, std::set<std::string>& told, Problems& problems) {
@@ -244,7 +260,7 @@ void check_evaluations(const StudyConfig& study, const std::vector<Arm>& arms, P
     const std::string path = fmt::format("claims.{}", i);
     bool any = false;
     for (const auto& arm : arms) {
-      if (!concerns(claim, arm)) continue;
+      if (!concerns(study, claim, arm)) continue;
       any = true;
       if (claim.length) check_length(study, arm, path + ".length", *claim.length, told, problems);
       if (!claim.change) continue;
