@@ -151,8 +151,8 @@ TEST_CASE("certify: what the manual says is proved is what a certificate holds, 
     if (line.starts_with("  ") && line.size() > 2 && line[2] != ' ')
       told.push_back(line.substr(2, line.find(' ', 2) - 2));
   const Outcome outcome = run_ordo({"certify", file.string(), "--json"}, one_thread());
-  for (const Json& property : parse_json(outcome.out, "certify --json")["properties"])
-    proved.push_back(property["name"].get<std::string>());
+  const Json certificate = parse_json(outcome.out, "certify --json");
+  for (const Json& property : certificate["properties"]) proved.push_back(property["name"].get<std::string>());
   CHECK(told == proved);
   const auto names = certified_properties();
   CHECK(std::equal(told.begin(), told.end(), names.begin(), names.end()));
