@@ -107,7 +107,7 @@ constexpr std::string_view kSides[] = {"causal", "two-sided"};
 
 struct Verdict {
   std::string position, kernel;
-  std::string_view side;          // of kSides
+  std::string_view side;           // of kSides
   std::optional<Refusal> refusal;  // nothing: the pair works
   bool works() const { return !refusal; }
   bool same_refusal(const Verdict& other) const {

@@ -140,7 +140,8 @@ class Bench {
     Contestant made{name, ordo::kernels().build(name.substr(0, cut), kernel_facts())};
     const std::string form = cut == std::string::npos ? "" : name.substr(cut + 1);
     if (form == "offset" || form == "fixed")
-      made.bias = std::make_shared<OffsetVector>((at::randn({H_, Lq_ + L_ - 1}) * 0.5).requires_grad_(form == "offset"));
+      made.bias =
+          std::make_shared<OffsetVector>((at::randn({H_, Lq_ + L_ - 1}) * 0.5).requires_grad_(form == "offset"));
     if (form == "key") made.bias = std::make_shared<KeyVector>((at::randn({1, H_, 1, L_}) * 0.5).requires_grad_(true));
     const auto table = [&] { return (at::randn({H_, Lq_ + L_ - 1, E_}) * 0.1).requires_grad_(true); };
     if (form == "queries") made.bias = std::make_shared<Tables>(ordo::ContentForm{.queries = table()});

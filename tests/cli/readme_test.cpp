@@ -89,7 +89,8 @@ TEST_CASE("the commands of the README run, in their order, from a folder with co
   const auto commands = readme_commands();
   CHECK(commands.size() >= 8);
   for (auto command : commands) {
-    if (command.find(" ablate ") != std::string::npos) command += " 'seeds=[1]' train.steps=5";  // a study takes minutes
+    if (command.find(" ablate ") != std::string::npos)
+      command += " 'seeds=[1]' train.steps=5";  // a study takes minutes
     const Outcome outcome = run_program("/usr/bin/env", {"bash", "-c", command}, {.folder = scratch.path()});
     INFO(command << "\n" << outcome.out << outcome.err);
     CHECK(outcome.code == 0);

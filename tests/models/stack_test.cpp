@@ -184,9 +184,9 @@ TEST_CASE("stack: a kernel that can never serve a ready encoding is refused too"
   const auto ready = any_encoding("offset_table", position_facts(config, true));
   config.position = {position("rope")};  // nothing to this stack
   config.position[0].source = {"lm.yaml", 9, 5};
-  CHECK_THROWS_WITH(
-      Stack(config, /*causal=*/true, ready),
-      Catch::StartsWith("attention kernel flash") && Catch::Contains("scores") && Catch::Contains("this encoding"));
+  CHECK_THROWS_WITH(Stack(config, /*causal=*/true, ready), Catch::StartsWith("attention kernel flash") &&
+                                                               Catch::Contains("scores") &&
+                                                               Catch::Contains("this encoding"));
 }
 
 TEST_CASE("stack: under autocast the encoding of the input computes in full precision", "[unit]") {

@@ -147,12 +147,8 @@ AttentionCall training_call(const AttentionLayer& layer, PositionEncoding* posit
                      .softcap = c.softcap};
   if (position == nullptr || !position->acts_in(layer.layer)) return call;
   const Positions at = consecutive(0, length, call.q.device());
-  AttentionPass pass{.layer = layer.layer,
-                     .q = at,
-                     .k = at,
-                     .scale = c.scale,
-                     .x = zeros({1, length, layer.dim}),
-                     .mask = call.mask};
+  AttentionPass pass{
+      .layer = layer.layer, .q = at, .k = at, .scale = c.scale, .x = zeros({1, length, layer.dim}), .mask = call.mask};
   pass.kept = position->keep(pass.x, at, layer.layer);
   call.bias = position->scores(pass);
   call.value_term = position->values(pass);

@@ -38,7 +38,8 @@ uint32_t signature(const AttentionCall& call, std::string_view kernel) {
   for (const bool is : {call.q.is_cuda(), call.q.size(2) == 1, m.causal, m.window.has_value(), m.positional(),
                         call.bias != nullptr, call.value_term != nullptr, call.dropout > 0.0})
     bits = bits << 1U | (is ? 1U : 0U);
-  for (const std::string_view kind : {"flash", "sdpa", "tiled", "eager"}) bits = bits << 1U | (kernel == kind ? 1U : 0U);
+  for (const std::string_view kind : {"flash", "sdpa", "tiled", "eager"})
+    bits = bits << 1U | (kernel == kind ? 1U : 0U);
   return bits;
 }
 
@@ -65,8 +66,7 @@ AutoKernel::AutoKernel(const Config&, const KernelFacts& facts) {
 void fields(Fields&, AutoKernel::Config&) {}
 
 KernelTraits AutoKernel::traits() const {
-  return {.places = {.input = true, .query_key = true, .scores = true, .values = true},
-          .weights = true};
+  return {.places = {.input = true, .query_key = true, .scores = true, .values = true}, .weights = true};
 }
 
 std::optional<std::string> AutoKernel::refuses(const AttentionCall&) const { return std::nullopt; }

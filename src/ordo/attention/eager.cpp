@@ -28,8 +28,7 @@ EagerKernel::EagerKernel(const Config&, const KernelFacts&) {}
 void fields(Fields&, EagerKernel::Config&) {}
 
 KernelTraits EagerKernel::traits() const {
-  return {.places = {.input = true, .query_key = true, .scores = true, .values = true},
-          .weights = true};
+  return {.places = {.input = true, .query_key = true, .scores = true, .values = true}, .weights = true};
 }
 
 std::optional<std::string> EagerKernel::refuses(const AttentionCall&) const { return std::nullopt; }
