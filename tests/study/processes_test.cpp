@@ -55,6 +55,16 @@ TEST_CASE("a child is watched without waiting, and waiting ends with it", "[unit
   CHECK(patient.wait().signal == SIGTERM);
 }
 
+TEST_CASE("a child is stopped even before it is another program, whatever this one does at a signal", "[unit]") {
+  const auto before = std::signal(SIGTERM, [](int) {});
+  for (int i = 0; i < 10; ++i) {
+    Child child(shell("exec sleep 5"));
+    child.stop();
+    CHECK(child.wait().signal == SIGTERM);
+  }
+  std::signal(SIGTERM, before);
+}
+
 TEST_CASE("a child ends when its parent is killed", "[unit]") {
   constexpr int kPassedOn = 9;
   int ends[2];

@@ -48,7 +48,9 @@ struct ChildFiles {
 // In the new process, before it becomes another program: only calls that are safe after a fork of a process with
 // threads.
 [[noreturn]] void become(const char* program, char* const* words, char* const* environment, const char* folder,
-                         const ChildFiles& files, pid_t parent) {
+                         const ChildFiles& files, pid_t parent, const sigset_t& mask) {
+  std::signal(SIGTERM, SIG_DFL);  // what this process does at one would leave the child running
+  sigprocmask(SIG_SETMASK, &mask, nullptr);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(kNotStarted);  // it ended before the line above
   const bool ready = dup2(files.in, STDIN_FILENO) >= 0 && dup2(files.out, STDOUT_FILENO) >= 0 &&
@@ -91,10 +93,16 @@ Child::Child(const ChildSetting& setting) {
   if (setting.captured) output_ = OwnDescriptor(memfd_create("output", MFD_CLOEXEC), "memory");
   const int out = setting.captured ? output_.get() : err.get();
   const pid_t parent = getpid();
+  // A stop that comes before the child is another program waits for its own answer to it.
+  sigset_t stop, mask;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &stop, &mask);
   pid_ = fork();
   if (pid_ == 0)
     become(setting.program.c_str(), argv.data(), envp.data(), setting.folder.c_str(),
-           {.in = in.get(), .out = out, .err = err.get(), .alive = alive.get()}, parent);
+           {.in = in.get(), .out = out, .err = err.get(), .alive = alive.get()}, parent, mask);
+  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
   require(pid_ > 0, "no new process: {}", std::strerror(errno));
 }
 
