@@ -357,6 +357,45 @@ TEST_CASE("a part of a study of equal seconds has the steps that it has in the w
   for (const auto& [run, end] : made) CHECK(ends(folder.made("")).at(run) == end);
 }
 
+TEST_CASE("a trial that failed is told, in the JSON document too", "[cli]") {
+  const StudyFolder folder(
+      "tune: {keys: {train.optimizer.lr: [1e-9, 1e-2]}, per: [encoding], by: {split: validation, metric: loss}, "
+      "seeds: [101]}\n");
+  REQUIRE(folder.ablate({"seeds=[1]"}).code == 0);
+  const fs::path trial = folder.made("tune/none-lr1e-9-seed101");
+  fs::remove(trial / "status.json");
+  fs::remove(trial / "evaluation.json");
+  fs::remove(trial / "log.txt");
+  fs::create_directories(trial / "log.txt");
+  const Outcome outcome = folder.ablate({"seeds=[1]", "--json"});
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.code == 1);
+  const Json notes = parse_json(outcome.out, "stdout")["notes"];
+  CHECK(std::any_of(notes.begin(), notes.end(), [](const Json& note) {
+    return note.get<std::string>().starts_with("a trial failed: tune/none-lr1e-9-seed101: ");
+  }));
+}
+
+TEST_CASE("a scaling is evaluated as ordo eval does it by hand", "[cli]") {
+  const StudyFolder folder;
+  const std::string scaling = "{kind: linear, factor: 2}";
+  const Outcome outcome =
+      folder.ablate({"--only", "encoding=rope", "seeds=[1]", "evaluate.scalings=[" + scaling + "]"});
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.code == 0);
+  const fs::path run = folder.made("runs/rope-seed1");
+  const Json plain = read_json(run / "evaluation.json")["results"],
+             scaled = read_json(run / "evaluation-1.json")["results"];
+  const Outcome by_hand =
+      run_ordo({"eval", run.string(), "--lengths", "16,32", "--split", plain[0]["split"].get<std::string>(), "--json",
+                "model.position.scaling=" + scaling},
+               folder.setting());
+  INFO(by_hand.err);
+  const Json results = parse_json(by_hand.out, "stdout")["results"];
+  for (const int i : {0, 1}) CHECK(results[i]["metrics"] == scaled[i]["metrics"]);
+  CHECK(scaled[1]["metrics"] != plain[1]["metrics"]);
+}
+
 TEST_CASE("seconds of a run are measured once, and become steps", "[cli]") {
   const StudyFolder folder("budget: {run: 0.2 s}\n");
   const Outcome outcome = folder.ablate({"seeds=[1]"});

@@ -128,6 +128,17 @@ TEST_CASE("plan: evaluations while training are as the study says, else as in ea
                  "set and the study's own evaluate.lengths both set evaluate.lengths"));
 }
 
+TEST_CASE("plan: a stride of the study takes the place of the base's, 0 too", "[unit]") {
+  const SampleFolder folder;
+  folder.write(std::string(kSampleBase) + "evaluate: {stride: 4}\n", "base.yaml");
+  const auto stride = [&](const std::vector<std::string>& overrides) {
+    return folder.plan(std::string(kSampleStudy), overrides).runs[0].config.evaluate.stride;
+  };
+  CHECK(stride({}) == 4);
+  CHECK(stride({"evaluate.stride=2"}) == 2);
+  CHECK(stride({"evaluate.stride=0"}) == 0);
+}
+
 TEST_CASE("plan: --only keeps the runs of a level or a seed", "[unit]") {
   const SampleFolder folder;
   CHECK(folders(folder.plan(std::string(kSampleStudy), {}, {"encoding=rope"}).runs) ==

@@ -98,7 +98,7 @@ void RunMaker::rehash(PlannedRun& run) {
   const Json whole{{"config", std::move(all)},
                    {"split", run.split},
                    {"lengths", run.lengths},
-                   {"stride", study_.evaluate.stride},
+                   {"stride", study_.evaluate.stride.value_or(0)},
                    {"scalings", std::move(scalings)}};
   const std::string text = json_line(whole);
   run.hash = hash_text(hash_bytes(text.data(), text.size()));
@@ -119,7 +119,7 @@ PlannedRun RunMaker::run(const Arm& arm, int64_t seed, std::optional<int64_t> in
   made.config.instance = instance;
   // Curves are drawn at the first length; the others are evaluated at the end.
   made.config.evaluate.lengths = {arm.lengths.front()};
-  if (study_.evaluate.stride > 0) made.config.evaluate.stride = study_.evaluate.stride;
+  if (study_.evaluate.stride) made.config.evaluate.stride = *study_.evaluate.stride;
   return made;
 }
 

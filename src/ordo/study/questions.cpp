@@ -248,10 +248,10 @@ void check_evaluations(const StudyConfig& study, const std::vector<Arm>& arms, P
   std::set<std::string> told;
   for (const auto& arm : arms) check_distinct_lengths(study, arm, told, problems);
   for (const auto& arm : arms)
-    if (study.evaluate.stride > *std::min_element(arm.lengths.begin(), arm.lengths.end()) &&
+    if (study.evaluate.stride.value_or(0) > *std::min_element(arm.lengths.begin(), arm.lengths.end()) &&
         told.insert("evaluate.stride").second)
       add_at_key(problems, study, "evaluate.stride",
-                 fmt::format("evaluate.stride ({}) exceeds the shortest evaluated length ({})", study.evaluate.stride,
+                 fmt::format("evaluate.stride ({}) exceeds the shortest evaluated length ({})", *study.evaluate.stride,
                              *std::min_element(arm.lengths.begin(), arm.lengths.end())));
   for (const auto& arm : arms)
     if (study.compare.length) check_length(study, arm, "compare.length", *study.compare.length, told, problems);

@@ -135,7 +135,6 @@ std::vector<std::string> training_words(const PlannedRun& run) {
 std::vector<std::string> evaluation_words(const StudyConfig& config, const PlannedRun& run, size_t scaling) {
   std::vector<std::string> words{"eval",    run.folder, "--json",    "--details",
                                  "--split", run.split,  "--lengths", fmt::format("{}", fmt::join(run.lengths, ","))};
-  if (config.evaluate.stride > 0) words.insert(words.end(), {"--stride", std::to_string(config.evaluate.stride)});
   if (scaling > 0)
     words.push_back(fmt::format("{}={}", scaling_key(run.config), config.evaluate.scalings.at(scaling - 1)));
   return words;

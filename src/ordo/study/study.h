@@ -75,12 +75,12 @@ struct BudgetConfig {
   std::optional<Quantity> study = {};  // s, min, h
 };
 struct StudyEvaluateConfig {
-  std::string split = {};             // empty: test where every task has one, else validation; the plan says which
-  std::vector<int64_t> lengths = {};  // empty: evaluate.lengths of each run's config, else its train.length
-  int64_t stride = 0;
-  std::optional<Quantity> every = {};           // while training; nothing: as in each run's config
-  std::optional<int64_t> batch_size = {};       // likewise
-  std::vector<std::string> scalings = {};       // of the position encoding, on the same weights: YAML, one line each
+  std::string split = {};                  // empty: test where every task has one, else validation; the plan says which
+  std::vector<int64_t> lengths = {};       // empty: evaluate.lengths of each run's config, else its train.length
+  std::optional<int64_t> stride = {};      // nothing: as in each run's config
+  std::optional<Quantity> every = {};      // while training; nothing: likewise
+  std::optional<int64_t> batch_size = {};  // likewise
+  std::vector<std::string> scalings = {};  // of the position encoding, on the same weights: YAML, one line each
   std::vector<std::string> scaling_names = {};  // of each, as a level of the pseudo-factor `scaling`
   Tree scalings_as_written = {};
 };
