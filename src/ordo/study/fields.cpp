@@ -88,7 +88,10 @@ void fields(Fields& f, BudgetConfig& c) {
 void fields(Fields& f, StudyEvaluateConfig& c) {
   f("split", c.split, "train, validation or test; default: test where every task has one, else validation",
     [](std::string_view text) { return text.empty() ? std::nullopt : split_check()(text); });
-  f("lengths", c.lengths, "lengths to evaluate at; none: those of each run's config", within(1, kLongest));
+  f("lengths", c.lengths,
+    "lengths to evaluate at, the first one while training, too (another first one trains anew); none: those of each "
+    "run's config",
+    within(1, kLongest));
   f("stride", c.stride, "0: windows that do not overlap; n: sliding by n tokens; null: as in each run's config",
     at_least(0));
   f("every", c.every, "between evaluations while training; null: as in each run's config", kHorizonUnits,
