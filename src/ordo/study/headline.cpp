@@ -285,9 +285,10 @@ class HeadlineWriter {
     for (const auto& claim : summary_.claims)
       (claim.verdict == "holds" ? holds : claim.verdict == "fails" ? fails : open).push_back(claim.name);
     if (summary_.claims.empty()) return "";
-    if (holds.size() == summary_.claims.size())
-      return holds.size() == 1 ? fmt::format("the claim {} holds", holds.front())
-                               : fmt::format("all {} claims hold", holds.size());
+    if (holds.size() == summary_.claims.size()) {
+      if (holds.size() == 1) return fmt::format("the claim {} holds", holds.front());
+      return holds.size() == 2 ? "both claims hold" : fmt::format("all {} claims hold", holds.size());
+    }
     std::vector<std::string> parts;
     if (!holds.empty()) parts.push_back(fmt::format("{} hold{}", listed(holds), holds.size() == 1 ? "s" : ""));
     if (!fails.empty()) parts.push_back(fmt::format("{} fail{}", listed(fails), fails.size() == 1 ? "s" : ""));
