@@ -60,8 +60,9 @@ TEST_CASE(
   CHECK(certificate.holds());
   CHECK_THAT(property_of(certificate, "cache_equals_full").why, Catch::Matchers::Contains("6 tokens"));
   CHECK(property_of(certificate, "packing_equals_separate").verdict == Verdict::pass);
-  CHECK(certificate_of_list(
-            "[{kind: randomized, evaluation: drawn}, {kind: rope, scaling: {kind: dynamic, factor: 4}}]", 48)
+  CHECK(certificate_of_list("[{kind: randomized, evaluation: drawn}, {kind: rope, scaling: {kind: dynamic, factor: 4, "
+                            "original_max_position_embeddings: 24}}]",
+                            48)
             .holds());
 }
 

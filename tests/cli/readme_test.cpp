@@ -90,7 +90,7 @@ TEST_CASE("the commands of the README run, in their order, from a folder with co
   CHECK(commands.size() >= 8);
   for (auto command : commands) {
     if (command.find(" ablate ") != std::string::npos)
-      command += " 'seeds=[1]' train.steps=5";  // a study takes minutes
+      command += " 'seeds=[1]' train.steps=50";  // a study takes minutes
     const Outcome outcome = run_program("/usr/bin/env", {"bash", "-c", command}, {.folder = scratch.path()});
     INFO(command << "\n" << outcome.out << outcome.err);
     CHECK(outcome.code == 0);
