@@ -2,6 +2,7 @@
 #include "ordo/study/arms.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "ordo/config/writer.h"
 #include "ordo/core/errors.h"
@@ -23,6 +24,12 @@ std::string combination_text(const Combination& combination) {
   std::vector<std::string> parts;
   for (const auto& [factor, level] : combination) parts.push_back(fmt::format("{} {}", factor, level));
   return join(parts, ", ");
+}
+
+Json levels_json(const Combination& combination) {
+  Json levels = Json::object();
+  for (const auto& [factor, level] : combination) levels[factor] = level;
+  return levels;
 }
 
 std::string level_of(const Combination& combination, std::string_view factor) {

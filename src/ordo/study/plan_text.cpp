@@ -15,16 +15,10 @@ namespace ordo {
 
 namespace {
 
-Json as_json(const Combination& levels) {
-  Json all = Json::object();
-  for (const auto& [factor, level] : levels) all[factor] = level;
-  return all;
-}
-
 Json as_json(const PlannedRun& run) {
   Json settings = Json::object();
   for (const auto& setting : run.settings) settings[setting.path] = setting.value;
-  Json all{{"folder", run.folder}, {"hash", run.hash}, {"levels", as_json(run.levels)}, {"seed", run.seed}};
+  Json all{{"folder", run.folder}, {"hash", run.hash}, {"levels", levels_json(run.levels)}, {"seed", run.seed}};
   if (run.instance) all["instance"] = *run.instance;
   if (!run.trial.empty()) all["trial"] = run.trial;
   all["base"] = run.base.string();
@@ -81,7 +75,7 @@ std::vector<std::string> hashes(const std::vector<PlannedRun>& runs) {
 
 std::string plan_yaml(const Plan& plan) {
   Json left_out = Json::array();
-  for (const auto& [levels, why] : plan.left_out) left_out.push_back({{"levels", as_json(levels)}, {"why", why}});
+  for (const auto& [levels, why] : plan.left_out) left_out.push_back({{"levels", levels_json(levels)}, {"why", why}});
   Json all{{"study", plan.study.name},
            {"file", plan.study.file.string()},
            {"overrides", plan.study.overrides},

@@ -21,12 +21,6 @@ namespace {
 
 constexpr std::string_view kMeasuredFile = "measured.json", kChosenFile = "tune/chosen.json";
 
-Json levels_json(const Combination& levels) {
-  Json json = Json::object();
-  for (const auto& [factor, level] : levels) json[factor] = level;
-  return json;
-}
-
 // ---- steps of a budget in seconds ----
 
 bool leaves_steps_open(const StudyConfig& study) {

@@ -30,6 +30,7 @@ struct Factor {
 // The level of each factor, in the order of the factors: {{"encoding", "rope"}, {"task", "copy"}}.
 using Combination = std::vector<std::pair<std::string, std::string>>;
 std::string combination_text(const Combination& combination);  // "encoding rope, task copy"
+Json levels_json(const Combination& combination);              // {"encoding": "rope", "task": "copy"}
 // The level of a factor; empty when the combination has none.
 std::string level_of(const Combination& combination, std::string_view factor);
 

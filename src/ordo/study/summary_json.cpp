@@ -9,12 +9,6 @@ namespace ordo {
 
 namespace {
 
-Json factors_json(const Combination& levels) {
-  Json factors = Json::object();
-  for (const auto& [factor, level] : levels) factors[factor] = level;
-  return factors;
-}
-
 // JSON has no NaN and no infinity.
 Json number_json(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
@@ -48,7 +42,7 @@ void name_place(Json& json, const std::string& scaling, const std::string& metri
 }
 
 Json cell_json(const Cell& cell) {
-  Json json{{"factors", factors_json(cell.levels)}, {"split", cell.split}};
+  Json json{{"factors", levels_json(cell.levels)}, {"split", cell.split}};
   name_place(json, cell.scaling, cell.metric, cell.length);
   json["n"] = cell.n;
   json["values"] = numbers_json(cell.values);
@@ -71,7 +65,7 @@ Json cell_json(const Cell& cell) {
 }
 
 Json pair_json(const Pair& pair) {
-  Json json{{"a", pair.a}, {"b", pair.b}, {"where", factors_json(pair.where)}};
+  Json json{{"a", pair.a}, {"b", pair.b}, {"where", levels_json(pair.where)}};
   name_question(json, pair.metric, pair.length);
   json["n"] = pair.n;
   json["seeds"] = pair.seeds;
@@ -91,7 +85,7 @@ Json pair_json(const Pair& pair) {
 }
 
 Json measured_json(const Measured& measured) {
-  Json json{{"level", measured.level}, {"where", factors_json(measured.where)}};
+  Json json{{"level", measured.level}, {"where", levels_json(measured.where)}};
   if (!measured.scaling.empty()) json["scaling"] = measured.scaling;
   json["values"] = numbers_json(measured.values);
   json["seeds"] = measured.seeds;
@@ -111,7 +105,7 @@ Json claim_json(const ClaimVerdict& claim) {
 }
 
 Json curve_json(const LengthCurve& curve) {
-  Json json{{"factors", factors_json(curve.levels)}};
+  Json json{{"factors", levels_json(curve.levels)}};
   if (!curve.scaling.empty()) json["scaling"] = curve.scaling;
   json["metric"] = curve.metric;
   json["lengths"] = curve.lengths;
@@ -135,7 +129,7 @@ Json ranks_json(const std::optional<LevelRanks>& ranks) {
 }
 
 Json variance_json(const SourceShares& shares) {
-  Json json{{"factors", factors_json(shares.levels)}};
+  Json json{{"factors", levels_json(shares.levels)}};
   name_place(json, shares.scaling, shares.metric, shares.length);
   json["seed"] = number_json(shares.shares.seed);
   json["instance"] = number_json(shares.shares.instance);
@@ -154,7 +148,7 @@ Json pairing_json(const PairingProof& proof) {
 }
 
 Json trial_json(const Trial& trial) {
-  return {{"arm", factors_json(trial.arm)},       {"trial", trial.trial},
+  return {{"arm", levels_json(trial.arm)},        {"trial", trial.trial},
           {"values", numbers_json(trial.values)}, {"failed", trial.failed},
           {"mean", number_json(trial.mean)},      {"chosen", trial.chosen}};
 }
@@ -168,7 +162,7 @@ Json reference_json(const Reference& reference) {
 }
 
 Json cost_json(const Cost& cost) {
-  return {{"factors", factors_json(cost.levels)},
+  return {{"factors", levels_json(cost.levels)},
           {"parameters", cost.parameters},
           {"flops", cost.flops},
           {"seconds", cost.seconds},
@@ -176,7 +170,7 @@ Json cost_json(const Cost& cost) {
           {"peak_memory", cost.peak_memory}};
 }
 
-Json left_out_json(const LeftOut& left) { return {{"factors", factors_json(left.levels)}, {"why", left.why}}; }
+Json left_out_json(const LeftOut& left) { return {{"factors", levels_json(left.levels)}, {"why", left.why}}; }
 
 }  // namespace
 

@@ -6,7 +6,8 @@
 //   row    ( [ ] ( ) ) {
 //   asked  ) ] ) ) ) . }
 // At every place a bracket opens with probability 1/2, save where none is open (it must) or the depth is reached (it
-// must not); its kind is uniform, so that guessing is right once in k.
+// must not); its kind is uniform. Beyond the last symbol there is something to guess with: after an opening bracket the
+// answer is its own partner.
 #pragma once
 #include "ordo/tasks/sequence_task.h"
 
