@@ -14,22 +14,12 @@
 #include "ordo/core/hash.h"
 #include "ordo/core/text.h"
 #include "ordo/ops/draw.h"
+#include "ordo/study/deciding.h"
 #include "ordo/train/weights.h"
 
 namespace ordo {
 
 namespace {
-
-// All that decides what is trained.
-Json training_of(const RunConfig& config) {
-  RunConfig copy = config;
-  Json all = dump_json(walk_of(copy));
-  for (const char* key : {"name", "device"}) all.erase(key);
-  all["train"].erase("log_every");
-  for (const char* key : {"keep", "every"}) all["checkpoint"].erase(key);
-  all["evaluate"].erase("batch_size");
-  return all;
-}
 
 uint64_t hash_tensor(const Tensor& tensor, uint64_t seed) {
   const Tensor held = tensor.detach().contiguous();
@@ -170,7 +160,7 @@ void check_models(const StudyConfig& study, const std::vector<Arm>& arms, Proble
   std::map<std::string, const Arm*> by_config;
   std::map<std::string, std::vector<const Arm*>> by_rest;  // the same but for the model
   for (const auto& arm : arms) {
-    Json training = training_of(arm.config);
+    Json training = settings_that_decide(arm.config, Decides::judgement);
     const auto [same, fresh] = by_config.emplace(json_line(training), &arm);
     if (!fresh) {
       refuse(*same->second, arm);

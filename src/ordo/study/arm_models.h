@@ -7,10 +7,10 @@
 
 namespace ordo {
 
-// Tells the problems which arms have no model, and which give identical ones: those whose resolved configs are the same
-// but for names, logging and checkpoints; or whose configs differ under `model` alone, while the models have the same
-// first weights and, with weights drawn at random, the same gradients in training and the same outputs at every
-// evaluated length, to the bit.
+// Tells the problems which arms have no model, and which give identical ones: those whose resolved configs agree in all
+// that decides more than the record of a run (study/deciding.h); or whose configs differ under `model` alone, while the
+// models have the same first weights and, with weights drawn at random, the same gradients in training and the same
+// outputs at every evaluated length, to the bit.
 void check_models(const StudyConfig& study, const std::vector<Arm>& arms, Problems& problems);
 
 }  // namespace ordo

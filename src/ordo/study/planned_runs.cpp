@@ -9,6 +9,7 @@
 #include "ordo/core/files.h"
 #include "ordo/core/hash.h"
 #include "ordo/core/text.h"
+#include "ordo/study/deciding.h"
 
 namespace ordo {
 
@@ -88,9 +89,7 @@ std::string RunMaker::content(const std::string& path) {
 }
 
 void RunMaker::rehash(PlannedRun& run) {
-  Json all = dump_json(walk_of(run.config));
-  all.erase("name");
-  all.erase("device");
+  Json all = settings_that_decide(run.config, Decides::record);
   change_strings(all, [&](const std::string& text) { return content(text); });
   Json scalings = Json::array();
   for (const int64_t number : run.scalings)

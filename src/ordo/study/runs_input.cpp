@@ -7,23 +7,13 @@
 #include <set>
 
 #include "ordo/core/text.h"
+#include "ordo/study/deciding.h"
 #include "ordo/study/pairing.h"
 #include "ordo/study/run_reader.h"
 
 namespace ordo {
 
 namespace {
-
-// What is no property of the trained model, or the unit of repetition.
-constexpr std::string_view kNoFactor[] = {"name",           "seed",     "instance",        "device",
-                                          "checkpoint",     "evaluate", "train.log_every", "train.certify",
-                                          "train.recompute"};
-
-bool may_be_factor(std::string_view path) {
-  return std::none_of(std::begin(kNoFactor), std::end(kNoFactor), [&](std::string_view none) {
-    return path == none || (path.starts_with(none) && path[none.size()] == '.');
-  });
-}
 
 // The values of one config key in each run; "" where a run has no such key.
 struct VaryingKey {
@@ -44,7 +34,7 @@ std::vector<VaryingKey> varying_keys(std::vector<RunConfig>& configs) {
   std::vector<VaryingKey> keys;
   for (size_t run = 1; run < configs.size(); ++run) {
     for (const auto& difference : differ(walk_of(configs.front()), walk_of(configs[run]))) {
-      if (!may_be_factor(difference.path)) continue;
+      if (decided_by(difference.path) != Decides::training) continue;
       auto key = std::find_if(keys.begin(), keys.end(), [&](const auto& k) { return k.path == difference.path; });
       if (key == keys.end())
         key = keys.insert(keys.end(), {difference.path, std::vector<std::string>(configs.size(), difference.a)});
