@@ -414,6 +414,19 @@ TEST_CASE("seconds of a run are measured once, and become steps", "[cli]") {
   CHECK(ends(folder.made("")) == made);
 }
 
+TEST_CASE("steps that turn out fewer than the warm-up are refused before the first run", "[cli]") {
+  const StudyFolder folder("budget: {run: 0.05 s}\n");
+  std::string base(kBase);
+  base.replace(base.find("steps: 5"), 8, "steps: 1000000");
+  base.replace(base.find("constant"), 8, "{kind: cosine, warmup: 900000}");
+  write_file(folder / "base.yaml", base);
+  const Outcome outcome = folder.ablate({"seeds=[1]"});
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.code == 2);
+  CHECK(outcome.err.find("train.schedule.warmup (900000 steps) is longer than the run") != std::string::npos);
+  CHECK_FALSE(fs::exists(folder.made("runs")));
+}
+
 TEST_CASE("a study whose time is over stops resumable and is reported as incomplete", "[cli]") {
   const StudyFolder folder("budget: {study: 1 s}\n");
   const Outcome outcome = folder.ablate({"-j", "1", "train.steps=100000"});

@@ -2,13 +2,11 @@
 // Every mistake that people make in a config ends in exit 2, the place of the mistake, and what to do about it.
 #include "support/catch.h"
 
-#include <cstring>
-
 #include "ordo/core/errors.h"
 #include "ordo/models/model.h"
 #include "ordo/tasks/task.h"
 #include "ordo/train/run_config.h"
-#include "support/program.h"
+#include "support/mistakes.h"
 
 namespace ordo::test {
 namespace {
@@ -29,31 +27,14 @@ train:
   length: 16
 )";
 
-struct Wrong {
-  std::string_view found, replaced;     // the mistake: this part of the right config becomes that one
-  std::string_view place;               // line:column, or "command line"
-  std::vector<std::string_view> words;  // what the message must say
-  std::vector<std::string> overrides = {};
-};
-
-// A config with the mistake in it; `found` empty: `replaced` is the whole text.
-std::string text_of(const Wrong& wrong) {
-  if (wrong.found.empty() && wrong.overrides.empty()) return std::string(wrong.replaced);
-  std::string text(kRight);
-  if (wrong.found.empty()) return text;
-  const size_t at = text.find(wrong.found);
-  REQUIRE(at != std::string::npos);
-  return text.replace(at, wrong.found.size(), wrong.replaced);
-}
-
-const std::vector<Wrong>& wrong_configs() {
-  static const std::vector<Wrong> kWrong{
+const std::vector<Mistake>& wrong_configs() {
+  static const std::vector<Mistake> kMistakes{
       // sizes that no machine has
       {"layers: 2", "layers: 1000000000", "8:11", {"model.layers", "[1, 10000]"}},
       {"dim: 32", "dim: 4000000000", "7:8", {"model.dim", "[1, 1048576]"}},
       {"batch_size: 2", "batch_size: 1000000000", "13:15", {"train.batch_size", "[0, 1048576]"}},
       {"length: 16", "length: 9223372036854775807", "14:11", {"train.length", "[1, 67108864]"}},
-      {"", "", "command line", {"train.accumulate", "[1, 1048576]"}, {"train.accumulate=9223372036854775807"}},
+      {"", "", kCommandLine, {"train.accumulate", "[1, 1048576]"}, {"train.accumulate=9223372036854775807"}},
       // names
       {"dim: 32", "dmi: 32", "7:3", {"unknown key 'dmi'", "dim"}},
       {"model:", "modle:", "5:1", {"unknown key 'modle'", "model"}},
@@ -119,12 +100,12 @@ const std::vector<Wrong>& wrong_configs() {
       {"position: rope", "position: {kind: expression, bias: 1, parameters: [{size: 2}]}", "10:54", {"name"}},
       {"position: rope",
        "position: expression",
-       "command line",
+       kCommandLine,
        {"bias (character 3)", "'k'", "        1+k\n          ^ "},
        {"model.position.bias=1+k"}},
       {"position: rope",
        "position: rope",
-       "command line",
+       kCommandLine,
        {"missing key 'model.dim'", "kind encoder here replaces decoder", "dim, layers, attention"},
        {"model.kind=encoder"}},
       {"kind: decoder", "kind: decodre", "6:9", {"decodre", "decoder"}},
@@ -186,6 +167,14 @@ const std::vector<Wrong>& wrong_configs() {
       {"batch_size: 2", "batch_tokens: 8", "13:3", {"train.batch_tokens", "train.length"}},
       {"task:", "evaluate: {stride: 32}\ntask:", "1:12", {"evaluate.stride", "32", "16"}},
       {"steps: 2", "steps: 2\n  early_stop: {patience: 3}", "13:3", {"train.early_stop", "evaluate.every"}},
+      {"steps: 2",
+       "steps: 2\n  schedule: {kind: cosine, warmup: 3}",
+       "13:28",
+       {"warmup (3 steps)", "train.steps (2 steps)"}},
+      {"steps: 2",
+       "steps: 2 epochs\n  schedule: {kind: wsd, warmup: 2.5 epochs}",
+       "13:25",
+       {"warmup (2.5 epochs)", "train.steps (2 epochs)"}},
       {"steps: 2", "steps: 2\n  on_nonfinite: rollback", "13:3", {"train.on_nonfinite", "checkpoint.every"}},
       {"task:", "checkpoint: {best: loss}\ntask:", "1:14", {"loss", "validation.loss"}},
       {"task:", "device: gpu\ntask:", "1:1", {"gpu", "cuda"}},
@@ -202,22 +191,22 @@ const std::vector<Wrong>& wrong_configs() {
       {"position: rope", "position: {kind: rope, rotary_dim: 7}", "10:", {"7"}},
       // YAML itself
       {"  dim: 32", "\tdim: 32", "7:1", {"tab"}},
-      {"{heads: 2}", "{heads: 2", "", {"9"}},
+      {"{heads: 2}", "{heads: 2", "9:14", {"does not end well"}},
       {"  length: 16\n", "  length: 16\n---\nname: x\n", "15:1", {"second document"}},
       {"", "- a\n- b\n", "1:1", {"list"}},
       {"", "just words\n", "1:1", {"just words"}},
       {"dim: 32", "dim: &a [*a]", "7:12", {"alias"}},
       {"task:", "include: nowhere.yaml\ntask:", "1:10", {"nowhere.yaml"}},
       // the command line
-      {"", "", "command line", {"train.lerning_rate", "train"}, {"train.lerning_rate=1"}},
-      {"", "", "command line", {"model.dim", "wide"}, {"model.dim=wide"}},
-      {"", "", "command line", {"model.position", "rpoe", "rope"}, {"model.position.kind=rpoe"}},
-      {"", "", "command line", {"model.position"}, {"model.position.5.theta=1"}},
-      {"", "", "command line", {"train.optimizer.lr", "nan"}, {"train.optimizer.lr=nan"}},
-      {"", "", "command line", {"model.attention.heads", "7"}, {"model.attention.heads=7"}},
-      {"", "", "command line", {"[1, 2"}, {"evaluate.lengths=[1, 2"}},
+      {"", "", kCommandLine, {"train.lerning_rate", "train"}, {"train.lerning_rate=1"}},
+      {"", "", kCommandLine, {"model.dim", "wide"}, {"model.dim=wide"}},
+      {"", "", kCommandLine, {"model.position", "rpoe", "rope"}, {"model.position.kind=rpoe"}},
+      {"", "", kCommandLine, {"model.position"}, {"model.position.5.theta=1"}},
+      {"", "", kCommandLine, {"train.optimizer.lr", "nan"}, {"train.optimizer.lr=nan"}},
+      {"", "", kCommandLine, {"model.attention.heads", "7"}, {"model.attention.heads=7"}},
+      {"", "", kCommandLine, {"[1, 2"}, {"evaluate.lengths=[1, 2"}},
   };
-  return kWrong;
+  return kMistakes;
 }
 
 // Reads a config as `ordo check` does, and assembles task and model: the refusal, or "" when all was well.
@@ -234,44 +223,13 @@ std::string refusal(const std::string& text, const std::vector<std::string>& ove
 
 }  // namespace
 
-TEST_CASE("the right config is right, so that each refusal below is for its own mistake", "[cli]") {
-  CHECK(refusal(std::string(kRight), {}).empty());
-}
-
-TEST_CASE("each wrong config is refused with its place and what is wrong", "[cli]") {
+TEST_CASE("each wrong config is refused with its place and what is wrong, and the right one is not", "[cli]") {
   CHECK(wrong_configs().size() >= 60);
-  for (const auto& wrong : wrong_configs()) {
-    const std::string message = refusal(text_of(wrong), wrong.overrides);
-    INFO("mistake: " << wrong.replaced << (wrong.overrides.empty() ? "" : wrong.overrides.front())
-                     << "\nmessage: " << message);
-    const std::string place = wrong.place == "command line" ? "command line" : "wrong.yaml:" + std::string(wrong.place);
-    CHECK(message.find(place) != std::string::npos);
-    for (const auto word : wrong.words) {
-      INFO("must say: " << word);
-      CHECK(message.find(word) != std::string::npos);
-    }
-  }
+  check_refused(kRight, wrong_configs(), refusal);
 }
 
 TEST_CASE("the program ends a wrong config with exit 2, the message on stderr and nothing on stdout", "[cli]") {
-  const Scratch scratch;
-  size_t tried = 0;
-  for (size_t i = 0; i < wrong_configs().size(); i += 9) {  // a sample: each takes the program's start
-    const auto& wrong = wrong_configs()[i];
-    const auto file = scratch.write("wrong.yaml", text_of(wrong));
-    Arguments words{"check", file.string()};
-    words.insert(words.end(), wrong.overrides.begin(), wrong.overrides.end());
-    const Outcome outcome = run_ordo(words);
-    INFO(outcome.err);
-    CHECK(outcome.code == 2);
-    CHECK(outcome.out.empty());
-    CHECK(outcome.err.find("error: ") == 0);
-    CHECK(outcome.err.find(wrong.place == "command line"
-                               ? std::string("command line")
-                               : file.string() + ":" + std::string(wrong.place)) != std::string::npos);
-    ++tried;
-  }
-  CHECK(tried >= 9);
+  check_exits(Scratch(), kRight, wrong_configs(), {"check"});
 }
 
 TEST_CASE("all mistakes of a file are reported together", "[cli]") {

@@ -5,7 +5,7 @@
 #include "ordo/core/errors.h"
 #include "ordo/core/log.h"
 #include "ordo/study/plan.h"
-#include "support/program.h"
+#include "support/mistakes.h"
 
 namespace ordo::test {
 namespace {
@@ -46,13 +46,7 @@ claims:
   - {name: rise, level: alibi, change: {from: 16, to: 32}, at_most: 1}
 )";
 
-struct Mistake {
-  std::string_view found, replaced;  // this part of the right study becomes that one
-  std::string_view place;            // line:column
-  std::vector<std::string_view> words;
-};
-
-const std::vector<Mistake>& mistakes() {
+const std::vector<Mistake>& wrong_studies() {
   static const std::vector<Mistake> kMistakes{
       // keys
       {"seeds: [1, 2]", "sedes: [1, 2]", "12:1", {"unknown key 'sedes'", "did you mean 'seeds'?"}},
@@ -77,6 +71,10 @@ const std::vector<Mistake>& mistakes() {
       {"{kind: rope}", "{kind: rope, thta: 5}", "5:41", {"unknown key 'thta' in model.position (kind: rope)", "theta"}},
       {"{kind: rope}", "{kind: rope, theta: wide}", "5:48", {"model.position.theta must be a number, found 'wide'"}},
       {"[1e-3, 1e-2]\nset", "[1e-3, -1]\nset", "7:30", {"train.optimizer.lr is -1, must be at least 0"}},
+      {"train.z_loss: 0.1",
+       "train.schedule: {kind: cosine, warmup: 3}",
+       "9:71",
+       {"warmup (3 steps)", "train.steps (2 steps)"}},
       {"alibi: {model.position: alibi}", "alibi: 5", "6:12", {"vary.encoding.alibi must be a map, found '5'"}},
       {"none: {model.position: none}", "none: {seed: 3}", "4:12", {"does not set 'seed'", "give `seeds` of the study"}},
       {"none: {model.position: none}", "none: {base: gone.yaml}", "4:5", {"there is no file ", "gone.yaml"}},
@@ -191,64 +189,31 @@ const std::vector<Mistake>& mistakes() {
   return kMistakes;
 }
 
-std::string text_of(const Mistake& mistake) {
-  std::string text(kRightStudy);
-  const size_t at = text.find(mistake.found);
-  REQUIRE(at != std::string::npos);
-  return text.replace(at, mistake.found.size(), mistake.replaced);
-}
-
-// The refusal of a study file in this folder, or "" when all was well.
-std::string refusal(const Scratch& scratch, const std::string& text) {
-  log::set_level(log::Level::warning);
-  try {
-    make_plan(load_study(scratch.write("wrong.yaml", text), {}));
-    return "";
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-}
+class BaseFolder : public Scratch {
+ public:
+  BaseFolder() { write("base.yaml", std::string(kRightBase)); }
+};
 
 }  // namespace
 
-TEST_CASE("the right study is right, so that each refusal below is for its own mistake", "[cli]") {
-  const Scratch scratch;
-  scratch.write("base.yaml", std::string(kRightBase));
-  CHECK(refusal(scratch, std::string(kRightStudy)).empty());
-}
-
-TEST_CASE("each wrong study is refused with its place and what is wrong", "[cli]") {
-  const Scratch scratch;
-  scratch.write("base.yaml", std::string(kRightBase));
-  CHECK(mistakes().size() >= 25);
-  for (const auto& mistake : mistakes()) {
-    const std::string message = refusal(scratch, text_of(mistake));
-    INFO("mistake: " << mistake.replaced << "\nmessage: " << message);
-    CHECK(message.find("wrong.yaml:" + std::string(mistake.place) + ":") != std::string::npos);
-    for (const auto word : mistake.words) {
-      INFO("must say: " << word);
-      CHECK(message.find(word) != std::string::npos);
+TEST_CASE("each wrong study is refused with its place and what is wrong, and the right one is not", "[cli]") {
+  const BaseFolder folder;
+  log::set_level(log::Level::warning);
+  CHECK(wrong_studies().size() >= 25);
+  check_refused(kRightStudy, wrong_studies(), [&](const std::string& text, const std::vector<std::string>& overrides) {
+    try {
+      make_plan(load_study(folder.write("wrong.yaml", text), overrides));
+      return std::string();
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
     }
-  }
+  });
 }
 
 TEST_CASE("the program ends a wrong study with exit 2, the message on stderr and nothing on stdout", "[cli]") {
-  const Scratch scratch;
-  scratch.write("base.yaml", std::string(kRightBase));
-  size_t tried = 0;
-  for (size_t i = 0; i < mistakes().size(); i += 9) {  // a sample: each takes the program's start
-    const auto& mistake = mistakes()[i];
-    const auto file = scratch.write("wrong.yaml", text_of(mistake));
-    const Outcome outcome = run_ordo({"ablate", file.string(), "--dry-run"}, {.folder = scratch.path()});
-    INFO(outcome.err);
-    CHECK(outcome.code == 2);
-    CHECK(outcome.out.empty());
-    CHECK(outcome.err.find("error: ") == 0);
-    CHECK(outcome.err.find(file.string() + ":" + std::string(mistake.place) + ":") != std::string::npos);
-    CHECK_FALSE(fs::exists(scratch / "runs"));
-    ++tried;
-  }
-  CHECK(tried >= 6);
+  const BaseFolder folder;
+  check_exits(folder, kRightStudy, wrong_studies(), {"ablate"});
+  CHECK_FALSE(fs::exists(folder / "studies"));
 }
 
 }  // namespace ordo::test

@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "ordo/config/writer.h"
 #include "ordo/core/errors.h"
 #include "ordo/core/log.h"
 #include "ordo/core/text.h"
@@ -132,6 +133,16 @@ void set_steps(Plan& plan, const Steps& steps) {
   for (const auto& [levels, count] : steps) apply_steps(plan, levels, count);
 }
 
+// What was measured may be too short for the schedule, which nobody could tell before.
+void require_trainable(const std::vector<PlannedRun>& runs) {
+  for (const auto& run : runs) {
+    Problems found;
+    check(run.config, found);
+    require<ConfigError>(found.empty(), "{}: as measured, a run has {}, and then: {}", combination_text(run.levels),
+                         quantity_text(run.config.train.steps), found.empty() ? "" : found.all().front().text);
+  }
+}
+
 // ---- tuning ----
 
 std::string arm_text(const Combination& arm) { return arm.empty() ? "all runs" : combination_text(arm); }
@@ -238,6 +249,8 @@ RunnerReport make_study(const fs::path& study, const Plan& plan, std::span<const
     return {.end = RunnerReport::End::stopped, .left = static_cast<int64_t>(part.trials.size() + part.runs.size())};
   const Plan whole = settled(study, plan);
   part = part_of(whole, only);
+  if (leaves_steps_open(plan.study))
+    for (const auto* runs : {&part.trials, &part.runs}) require_trainable(*runs);
   RunnerReport report;
   if (!part.trials.empty()) {
     if (!make_trials(study, whole, part, options, report)) return report;

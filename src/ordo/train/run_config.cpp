@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 
+#include "ordo/config/numbers.h"
+#include "ordo/config/writer.h"
 #include "ordo/core/text.h"
 #include "ordo/models/stack_of.h"
 #include "ordo/tasks/language_modeling.h"
@@ -27,6 +30,37 @@ void check_batch(const TrainConfig& c, Problems& problems) {
   if (c.batch_tokens > 0 && c.batch_tokens < c.length)
     problems.add("train.batch_tokens", "train.batch_tokens ({}) must hold at least one row of train.length ({})",
                  c.batch_tokens, c.length);
+}
+
+// The warm-up of a schedule as it was written; nothing where its kind has none.
+std::optional<Quantity> warmup_of(const Choice<Schedule>& schedule) {
+  const KindInfo& info = schedules().find(schedule.kind).info;
+  // Writing only reads, though visitors are given what they could fill.
+  const Json settings = dump_json([&](Fields& f) { info.fields(f, const_cast<void*>(schedule.config.get())); });
+  if (!settings.contains("warmup")) return std::nullopt;
+  return read_quantity(settings.at("warmup").get<std::string>(), kHorizonUnits).value;
+}
+
+// A warm-up longer than the run, where the schedule does not take it and both are given in one unit: between two units
+// the data decide.
+void check_warmup(const TrainConfig& c, Problems& problems) {
+  if (c.schedule.config == nullptr) return;  // of a config made in code: all defaults
+  const auto warmup = warmup_of(c.schedule);
+  if (!warmup || warmup->unit != c.steps.unit || warmup->value <= c.steps.value) return;
+  constexpr HorizonFacts kAny{.steps_per_epoch = 1000.0, .tokens_per_step = 1.0};
+  try {
+    schedules()
+        .find(c.schedule.kind)
+        .build(c.schedule.config.get(), {.steps = horizon_steps(c.steps, kAny),
+                                         .dim = 1,
+                                         .steps_per_epoch = kAny.steps_per_epoch,
+                                         .tokens_per_step = kAny.tokens_per_step});
+  } catch (const ConfigError&) {
+    problems.add("train.schedule.warmup",
+                 "train.schedule.warmup ({}) is longer than the run, train.steps ({}): shorten the warm-up or lengthen "
+                 "the run",
+                 quantity_text(*warmup), quantity_text(c.steps));
+  }
 }
 
 void check_device(const std::string& device, Problems& problems) {
@@ -139,6 +173,7 @@ void check(const RunConfig& c, Problems& problems) {
     problems.add("name", "'{}' names a folder, so it must not start with a dot or hold / or \\", c.name);
   check_device(c.device, problems);
   check_batch(c.train, problems);
+  check_warmup(c.train, problems);
   check_lengths(c, problems);
   if (c.train.early_stop) {
     check_metric("train.early_stop.metric", c.train.early_stop->metric, problems);
