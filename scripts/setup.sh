@@ -42,6 +42,17 @@ need_packages() {
   quietly apt-install as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"
 }
 
+# A browser, in which a test opens the page of a report. Debian has one as a package; where there is none (Ubuntu has it
+# as a snap alone), it is left to the user: false.
+need_browser() {
+  local name
+  for name in chromium chromium-browser google-chrome; do
+    command -v "$name" >/dev/null && return 0
+  done
+  [ -n "$(apt-cache madison chromium 2>/dev/null)" ] || return 1
+  need_packages chromium
+}
+
 # An NVIDIA driver that answers: only then are the 3.5 GB of CUDA's libraries worth having.
 has_nvidia_driver() { [ -e /dev/nvidiactl ] || [ -e /dev/dxg ]; }
 
