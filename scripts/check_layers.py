@@ -28,12 +28,13 @@ BELOW = {
     "certify": ["models", "checkpoint"],
     "train": ["tasks", "certify"],
     "statistics": ["core"],
+    "metrics": ["statistics"],
     "study": ["train", "statistics"],
     "report": ["study", "views"],
 }
 # Seen from every layer that sees tensors: an abstract class which includes nothing of the house, so that the CUDA side can be opened at run time.
 OPEN_INTERFACES = {"cuda/backend.h"}
-NO_TENSORS = {"core", "config", "statistics"}
+NO_TENSORS = {"core", "config", "statistics", "metrics"}
 
 # (pattern of the include, who may have it, what the rule is)
 LIBRARIES = [

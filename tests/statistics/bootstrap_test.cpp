@@ -53,4 +53,17 @@ TEST_CASE("bootstrap: the lowest of three values alone is likelier than a tail o
   CHECK(narrow.interval.high == Approx(10.0 / 3));
 }
 
+TEST_CASE("bootstrap: any score's resampled values have a percentile interval, none without spread", "[unit]") {
+  std::vector<double> scores;
+  for (int i = 40; i > 0; --i) scores.push_back(i);
+  const Interval found = percentile_interval(scores, 0.9);
+  CHECK(found.kind == "bootstrap");
+  CHECK(found.low == 2.0);  // 2 of 40 are 0.05 of them
+  CHECK(found.high == 39.0);
+  CHECK_FALSE(percentile_interval({}).exists());
+  CHECK_FALSE(percentile_interval({3.0, 3.0, 3.0}).exists());
+  CHECK_FALSE(percentile_interval({3.0, std::nan("")}).exists());
+  CHECK_THROWS_AS(percentile_interval(scores, 1.0), Error);
+}
+
 }  // namespace ordo::test

@@ -68,4 +68,10 @@ Bootstrap bootstrap_mean(std::span<const double> values, double level, int64_t d
   return {.interval = std::move(means.interval), .standard_error = means.standard_error, .exact = exact};
 }
 
+Interval percentile_interval(std::vector<double> resampled_scores, double level) {
+  require_share(level, "the level of an interval");
+  if (!(describe(resampled_scores).sd > 0.0)) return {.level = level};
+  return resampled(std::move(resampled_scores), "bootstrap", level).interval;
+}
+
 }  // namespace ordo

@@ -5,6 +5,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "ordo/statistics/interval.h"
 
@@ -20,5 +21,9 @@ struct Bootstrap {
   bool exact = false;                 // all resamples were enumerated
 };
 Bootstrap bootstrap_mean(std::span<const double> values, double level = 0.95, int64_t draws = kBootstrapDraws);
+
+// The same interval of any score of which the resampled values are at hand. None: no value, all equal, or one not
+// finite.
+Interval percentile_interval(std::vector<double> resampled_scores, double level = 0.95);
 
 }  // namespace ordo

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ordo/metrics/measure.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "ordo/core/errors.h"
+#include "ordo/core/hash.h"
+#include "ordo/statistics/bootstrap.h"
+
+namespace ordo {
+
+std::vector<double> SumMetric::values(std::span<const double> weights) const {
+  ORDO_ASSERT(std::ssize(weights) == examples());
+  std::vector<double> sums(width_, 0.0);
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i] == 0.0) continue;
+    const double* row = rows_.data() + i * width_;
+    for (size_t j = 0; j < width_; ++j) sums[j] += weights[i] * row[j];
+  }
+  return scores(sums);
+}
+
+void SumMetric::keep(std::span<const double> row) {
+  ORDO_ASSERT(row.size() == width_);
+  rows_.insert(rows_.end(), row.begin(), row.end());
+}
+
+std::span<const double> SumMetric::row(int64_t i) const {
+  ORDO_ASSERT(i >= 0 && i < examples());
+  return std::span(rows_).subspan(static_cast<size_t>(i) * width_, width_);
+}
+
+void draw_examples(const Resampling& how, int64_t draw, std::span<double> weights) {
+  std::fill(weights.begin(), weights.end(), 0.0);
+  KeyedSequence sequence(mix(key_of(how.seed, "examples"), static_cast<uint64_t>(draw)));
+  for (size_t i = 0; i < weights.size(); ++i) weights[sequence.below(weights.size())] += 1.0;
+}
+
+namespace {
+
+// What becomes of one value's draws.
+Interval interval_of(std::vector<double> draws, double level) {
+  const auto all = static_cast<double>(draws.size());
+  std::erase_if(draws, [](double value) { return !std::isfinite(value); });
+  const double undefined = all - static_cast<double>(draws.size());
+  if (draws.empty() || undefined > 0.5 * (1.0 - level) * all) return {.level = level};
+  return percentile_interval(std::move(draws), level);
+}
+
+}  // namespace
+
+std::vector<MetricValue> metric_values(const ExampleMetric& metric, const Resampling& how) {
+  require(how.draws >= 0, "metrics: the number of bootstrap draws must be 0 or more (found: {})", how.draws);
+  require(how.level > 0.0 && how.level < 1.0, "metrics: the level of an interval must lie between 0 and 1 (found: {})",
+          how.level);
+  std::vector<double> weights(static_cast<size_t>(metric.examples()), 1.0);
+  const std::vector<std::string> names = metric.names();
+  const std::vector<double> values =
+      weights.empty() ? std::vector<double>(names.size(), kNoNumber) : metric.values(weights);
+  ORDO_ASSERT(names.size() == values.size());
+  std::vector<std::vector<double>> drawn(values.size());
+  for (int64_t draw = 0; draw < how.draws && weights.size() > 1; ++draw) {
+    draw_examples(how, draw, weights);
+    const std::vector<double> found = metric.values(weights);
+    for (size_t j = 0; j < found.size(); ++j) drawn[j].push_back(found[j]);
+  }
+  std::vector<MetricValue> made;
+  for (size_t j = 0; j < values.size(); ++j) {
+    const bool defined = std::isfinite(values[j]);
+    made.push_back({.name = names[j],
+                    .value = values[j],
+                    .interval = defined ? interval_of(std::move(drawn[j]), how.level) : Interval{.level = how.level}});
+  }
+  return made;
+}
+
+Json example_row(const ExampleMetric& metric, int64_t i) {
+  const std::vector<std::string> columns = metric.columns();
+  const std::vector<double> numbers = metric.example(i);
+  ORDO_ASSERT(columns.size() == numbers.size());
+  Json row = Json::object();
+  for (size_t j = 0; j < columns.size(); ++j) row[columns[j]] = numbers[j];
+  return row;
+}
+
+}  // namespace ordo

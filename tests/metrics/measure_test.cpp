@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ordo/metrics/measure.h"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include "metrics/stored.h"
+#include "ordo/core/errors.h"
+#include "ordo/metrics/bleu.h"
+#include "ordo/metrics/chrf.h"
+#include "ordo/metrics/classes.h"
+#include "ordo/metrics/error_rate.h"
+#include "ordo/metrics/ranking.h"
+#include "ordo/metrics/rouge.h"
+#include "ordo/metrics/ter.h"
+
+namespace ordo::test {
+
+namespace {
+
+ClassScores right_of(int right, int examples) {
+  ClassScores scores({.classes = {"no", "yes"}});
+  for (int i = 0; i < examples; ++i) scores.add(i < right ? 1 : 0, 1);
+  return scores;
+}
+
+std::vector<std::unique_ptr<TextMetric>> text_metrics() {
+  std::vector<std::unique_ptr<TextMetric>> metrics;
+  metrics.push_back(std::make_unique<Bleu>());
+  metrics.push_back(std::make_unique<Chrf>(ChrfConfig{.word_order = 2}));
+  metrics.push_back(std::make_unique<Ter>());
+  metrics.push_back(std::make_unique<Rouge>());
+  metrics.push_back(std::make_unique<ErrorRate>(ErrorUnit::words));
+  metrics.push_back(std::make_unique<ExactMatch>());
+  return metrics;
+}
+
+}  // namespace
+
+TEST_CASE("measure: a share's interval is the binomial's", "[unit]") {
+  const ClassScores scores = right_of(30, 100);
+  const MetricValue found = metric_values(scores, {.draws = 20000}).front();
+  CHECK(found.name == "accuracy");
+  CHECK(found.value == 0.3);
+  CHECK(found.interval.kind == "bootstrap");
+  CHECK(found.interval.low == Approx(0.21).margin(0.011));  // quantiles of Binomial(100, 0.3): 21 and 39
+  CHECK(found.interval.high == Approx(0.39).margin(0.011));
+  const MetricValue narrower = metric_values(scores, {.draws = 20000, .level = 0.5}).front();
+  CHECK(narrower.interval.low == Approx(0.27).margin(0.011));
+  CHECK(narrower.interval.high == Approx(0.33).margin(0.011));
+}
+
+TEST_CASE("measure: an interval depends on the seed, and on nothing else", "[unit]") {
+  const ClassScores scores = right_of(30, 100);
+  const Interval first = metric_values(scores, {.draws = 40}).front().interval;
+  CHECK(first.low == metric_values(scores, {.draws = 40}).front().interval.low);
+  const Interval other = metric_values(scores, {.draws = 40, .seed = 1}).front().interval;
+  CHECK((first.low != other.low || first.high != other.high));
+}
+
+TEST_CASE("measure: every draw takes as many examples as there are, the same for all metrics", "[unit]") {
+  std::vector<double> weights(50), again(50), next(50);
+  draw_examples({}, 3, weights);
+  draw_examples({}, 3, again);
+  draw_examples({}, 4, next);
+  CHECK(std::accumulate(weights.begin(), weights.end(), 0.0) == 50.0);
+  CHECK(weights == again);
+  CHECK(weights != next);
+}
+
+TEST_CASE("measure: an example of weight two is the example twice, one of weight none is not there", "[unit]") {
+  for (const Json& corpus : stored("texts")) {
+    const Json& examples = corpus.at("examples");
+    if (examples.size() < 2 || examples.size() > 4) continue;
+    auto weighted = text_metrics(), repeated = text_metrics();
+    std::vector<double> weights;
+    for (size_t i = 0; i < examples.size(); ++i) {
+      weights.push_back(static_cast<double>((i + 2) % 3));
+      for (size_t m = 0; m < weighted.size(); ++m) {
+        weighted[m]->add(hypothesis_of(examples[i]), references_of(examples[i]));
+        for (double count = 0; count < weights.back(); ++count) {
+          repeated[m]->add(hypothesis_of(examples[i]), references_of(examples[i]));
+        }
+      }
+    }
+    for (size_t m = 0; m < weighted.size(); ++m) {
+      INFO(weighted[m]->names().front());
+      CHECK(same(values_of(*weighted[m], weights).begin()->second, values_of(*repeated[m]).begin()->second));
+    }
+  }
+}
+
+TEST_CASE("measure: no interval without spread, without a second example, without draws", "[unit]") {
+  CHECK_FALSE(metric_values(right_of(10, 10)).front().interval.exists());
+  CHECK_FALSE(metric_values(right_of(1, 1)).front().interval.exists());
+  CHECK_FALSE(metric_values(right_of(5, 10), {.draws = 0}).front().interval.exists());
+  const MetricValue none = metric_values(right_of(0, 0)).front();
+  CHECK(std::isnan(none.value));
+  CHECK_FALSE(none.interval.exists());
+}
+
+TEST_CASE("measure: draws in which a metric is undefined are left out while they are few", "[unit]") {
+  RocArea rare, even;
+  for (int i = 0; i < 12; ++i) {
+    rare.add(i, i == 7);
+    even.add(i, i % 2 == 0);
+  }
+  CHECK_FALSE(metric_values(rare).front().interval.exists());
+  CHECK(metric_values(even).front().interval.exists());
+}
+
+TEST_CASE("measure: draws and levels that cannot be are refused", "[unit]") {
+  CHECK_THROWS_AS(metric_values(right_of(1, 2), {.draws = -1}), Error);
+  CHECK_THROWS_AS(metric_values(right_of(1, 2), {.level = 1.0}), Error);
+}
+
+}  // namespace ordo::test
