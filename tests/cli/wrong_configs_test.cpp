@@ -162,6 +162,10 @@ const std::vector<Mistake>& wrong_configs() {
       // two keys that cannot hold together
       {"heads: 2", "heads: 3", "9:15", {"model.dim", "model.attention.heads", "32", "3"}},
       {"heads: 2", "heads: 2, kv_heads: 3", "9:25", {"model.attention.heads", "model.attention.kv_heads"}},
+      {"position: rope",
+       "position: rope\n  init: {kind: lecun_normal, std: 0.1}",
+       "11:30",
+       {"model.init.std", "lecun_normal", "kind: normal"}},
       {"batch_size: 2", "batch_size: 2\n  batch_tokens: 64", "14:3", {"train.batch_size", "train.batch_tokens"}},
       {"  batch_size: 2\n", "", "11:1", {"train.batch_size", "train.batch_tokens"}},
       {"batch_size: 2", "batch_tokens: 8", "13:3", {"train.batch_tokens", "train.length"}},

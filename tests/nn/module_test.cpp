@@ -55,6 +55,29 @@ TEST_CASE("initialise: residual projections start smaller by sqrt(2 x layers), u
   CHECK(deviation(plain.second->weight) == Approx(0.02).epsilon(0.05));
 }
 
+TEST_CASE("initialise: lecun_normal gives a matrix 1 / sqrt(inputs) and an embedding 1", "[unit]") {
+  Pair pair;
+  initialise(pair, 1, {.kind = InitKind::lecun_normal}, 8);
+  CHECK(deviation(pair.first->weight) == Approx(1.0 / std::sqrt(64.0)).epsilon(0.05));
+  CHECK(deviation(pair.second->weight) == Approx(1.0 / std::sqrt(128.0) / 4.0).epsilon(0.05));
+  Embedding embedding(100, 64);
+  initialise(embedding, 1, {.kind = InitKind::lecun_normal}, 8);
+  CHECK(deviation(embedding.weight) == Approx(1.0).epsilon(0.05));
+}
+
+TEST_CASE("initialise: embedding_std is that of embeddings alone, whatever the kind", "[unit]") {
+  for (const InitKind kind : {InitKind::normal, InitKind::lecun_normal}) {
+    const InitConfig config{.kind = kind, .embedding_std = 0.3};
+    Embedding embedding(100, 64);
+    initialise(embedding, 1, config, 1);
+    CHECK(deviation(embedding.weight) == Approx(0.3).epsilon(0.05));
+    Pair with, without;
+    initialise(with, 1, config, 1);
+    initialise(without, 1, {.kind = kind}, 1);
+    CHECK(same_bytes(with.first->weight, without.first->weight));
+  }
+}
+
 TEST_CASE("initialise: biases start at zero and norms at one", "[unit]") {
   Pair pair;
   pair.first->bias.detach().fill_(3.0);

@@ -86,6 +86,25 @@ TEST_CASE("sinusoidal: its frequencies are those of the convention", "[unit]") {
               Tolerance::fp64));
 }
 
+TEST_CASE("sinusoidal: fewer frequencies are those of a narrower table, repeated; the norm stays", "[unit]") {
+  const SinusoidSettings few{.theta = 100.0, .frequencies = 2};
+  const Tensor got = Sinusoidal({.sines = few}, {.dim = 10, .max_length = 8}).frequencies(100);
+  CHECK(close(got, at::tensor({1.0, 1.0, 1.0, 0.1, 0.1}, at::kDouble), Tolerance::fp64));
+  Sinusoidal one = sinusoidal(8, {.sines = {.frequencies = 1}}), all = sinusoidal(8);
+  Sinusoidal four = sinusoidal(8, {.sines = {.frequencies = 4}});
+  const Positions at = consecutive(0, 20, at::kCPU);
+  CHECK(close(table_rows(one, 8, at).norm(2, 1), table_rows(all, 8, at).norm(2, 1), Tolerance::fp32));
+  CHECK(same_bytes(table_rows(four, 8, at), table_rows(all, 8, at)));
+  CHECK_THROWS_WITH(sinusoidal(8, {.sines = {.frequencies = 5}}),
+                    Catch::StartsWith("sinusoidal: 5 ") && Catch::Contains("10 columns") && Catch::Contains("8 wide"));
+}
+
+TEST_CASE("sinusoidal: scale multiplies its rows, and a learned one multiplies them again", "[unit]") {
+  Sinusoidal plain = sinusoidal(8), scaled = sinusoidal(8, {.scale = 0.25});
+  const Positions at = consecutive(0, 20, at::kCPU);
+  CHECK(same_bytes(table_rows(scaled, 8, at), table_rows(plain, 8, at) * 0.25));
+}
+
 TEST_CASE("sinusoidal: an odd number of columns cannot alternate in pairs", "[unit]") {
   CHECK_THROWS_WITH(sinusoidal(7), Catch::Contains("7 wide") && Catch::Contains("layout: half"));
   CHECK_THROWS_WITH(sinusoidal(8, {.fusion = {.position_dim = 13}}),

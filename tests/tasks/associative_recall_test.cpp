@@ -54,7 +54,7 @@ TEST_CASE("associative_recall: no value is favoured, and keys are asked for in a
 
 TEST_CASE("associative_recall: more pairs or queries than keys are refused, with the settings", "[unit]") {
   const AssociativeRecall task({.keys = 20, .queries = 3}, {});
-  CHECK(task.row_length(20) == 43);
+  CHECK(task.row_length(20) == 44);
   CHECK(task.least_size() == 3);
   CHECK(contains(thrown<ConfigError>([&] { (void)task.row_length(21); }),
                  "21 pairs need as many different keys, and task.keys is 20; raise it"));

@@ -4,6 +4,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/constant_pad_nd.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -43,7 +44,7 @@ std::vector<int64_t> row_of(const Tensor& t, int64_t b) {
   return row;
 }
 
-constexpr int64_t kPadding = 4, kEquals = 5, kSlot = 6;  // the marks of a task of 4 symbols
+constexpr int64_t kPadding = 4, kEquals = 5, kSlot = 6, kStart = 8;  // the marks of a task of 4 symbols
 
 std::shared_ptr<Model> small_model(const Task& task, bool causal, int64_t length) {
   StackConfig stack{.dim = 16, .layers = 1, .attention = {.heads = 2}, .tie_embeddings = false};
@@ -55,21 +56,24 @@ std::shared_ptr<Model> small_model(const Task& task, bool causal, int64_t length
   return models().build(choice, task.complete({.max_length = length, .seed = 1}));
 }
 
-TEST_CASE("sequence tasks: a causal row is the example, an equals sign, and the answer but its last symbol", "[unit]") {
+TEST_CASE("sequence tasks: a causal row is a start, the example, an equals sign, and the answer but its last symbol",
+          "[unit]") {
   const CopyTask task = copy_task(true);
   const Batch batch = first_batch(task, {.split = Split::test, .batch_size = 3, .length = 4, .training = false});
   for (int64_t b = 0; b < 3; ++b) {
     const auto ids = row_of(batch.ids, b), targets = row_of(batch.targets, b);
-    REQUIRE(ids.size() == 8);
-    CHECK(ids[4] == kEquals);
+    REQUIRE(ids.size() == 9);
+    CHECK(ids[0] == kStart);
+    CHECK(targets[0] == kIgnore);
+    CHECK(ids[5] == kEquals);
     for (size_t i = 0; i < 4; ++i) {
-      CHECK(targets[i] == kIgnore);
-      CHECK(targets[4 + i] == ids[i]);
-      if (i > 0) CHECK(ids[4 + i] == targets[3 + i]);
+      CHECK(targets[1 + i] == kIgnore);
+      CHECK(targets[5 + i] == ids[1 + i]);
+      if (i > 0) CHECK(ids[5 + i] == targets[4 + i]);
     }
   }
   CHECK(batch.weight == 12.0);
-  CHECK(task.row_length(4) == 8);
+  CHECK(task.row_length(4) == 9);
 }
 
 TEST_CASE("sequence tasks: a two-sided row has a slot for each symbol asked, and nothing of the answer", "[unit]") {
@@ -82,6 +86,7 @@ TEST_CASE("sequence tasks: a two-sided row has a slot for each symbol asked, and
       CHECK(targets[3 + i] == ids[i]);
     }
   }
+  CHECK(task.complete({.max_length = 3}).vocab_size == kStart);  // it knows no mark of the start
 }
 
 TEST_CASE("sequence tasks: shorter rows of a batch are padded, and a two-sided model is told which", "[unit]") {
@@ -96,6 +101,30 @@ TEST_CASE("sequence tasks: shorter rows of a batch are padded, and a two-sided m
   CHECK_FALSE(first_batch(copy_task(true, {.shortest = 2}), options).mask.keys.defined());
 }
 
+TEST_CASE("sequence tasks: common sizes are drawn as often as they are to be, others evenly", "[unit]") {
+  const CopyTask task = copy_task(true, {.shortest = 2, .common = 4, .common_share = 0.9});
+  const StreamOptions options{.split = Split::train, .batch_size = 4000, .length = 8, .seed = 3};
+  std::map<int64_t, double> share;
+  const Tensor sizes = first_batch(task, options).targets.ne(kIgnore).sum(1);
+  for (int64_t b = 0; b < 4000; ++b) share[sizes[b].item<int64_t>()] += 1.0 / 4000.0;
+  CHECK(share.size() == 7);
+  for (int64_t size = 2; size <= 8; ++size)  // five standard errors
+    CHECK(share[size] == Approx(size <= 4 ? 0.3 : 0.025).margin(size <= 4 ? 0.036 : 0.0125));
+}
+
+TEST_CASE("sequence tasks: common sizes lie among those trained on, and have a share", "[unit]") {
+  const auto refusal = [](const SequenceConfig& examples) {
+    return copy_task(true, examples).refuses_length(Split::train, 8).value_or("");
+  };
+  CHECK_THAT(refusal({.common = 8, .common_share = 0.9}),
+             Catch::Contains("common (8)") && Catch::Contains("train.length (8)"));
+  CHECK_THAT(refusal({.shortest = 5, .common = 4, .common_share = 0.9}), Catch::Contains("at least 5"));
+  CHECK_THAT(refusal({.common = 4}), Catch::Contains("common_share (0)"));
+  CHECK_THAT(refusal({.common_share = 0.5}), Catch::Contains("common (0)"));
+  CHECK(refusal({.common = 4, .common_share = 0.9}).empty());
+  CHECK_FALSE(copy_task(true, {.common = 8, .common_share = 0.9}).refuses_length(Split::test, 4));
+}
+
 TEST_CASE("sequence tasks: a label is read from the mean of a two-sided row, at a closing ? of a causal one",
           "[unit]") {
   const StreamOptions options{.split = Split::test, .batch_size = 2, .length = 3, .training = false};
@@ -104,9 +133,9 @@ TEST_CASE("sequence tasks: a label is read from the mean of a two-sided row, at 
   CHECK(mean.targets.size(1) == 1);
   CHECK(mean.targets[0][0].item<int64_t>() == mean.ids[0][0].item<int64_t>());
   const Batch end = first_batch(FirstSymbol({}, {.causal = true}), options);
-  CHECK(end.ids.size(1) == 4);
-  CHECK(row_of(end.ids, 0)[3] == 8);  // five symbols, then the marks
-  CHECK(row_of(end.targets, 0) == std::vector<int64_t>{kIgnore, kIgnore, kIgnore, row_of(end.ids, 0)[0]});
+  CHECK(end.ids.size(1) == 5);
+  CHECK(row_of(end.ids, 0)[4] == 8);  // five symbols, then the marks
+  CHECK(row_of(end.targets, 0) == std::vector<int64_t>{kIgnore, kIgnore, kIgnore, kIgnore, row_of(end.ids, 0)[1]});
   const Batch asked = first_batch(FirstSymbol({.read = ReadAt::end}, {.causal = false}), options);
   CHECK(row_of(asked.ids, 1)[3] == 8);
 }
@@ -189,11 +218,11 @@ TEST_CASE("sequence tasks: the loss by place is that of the symbols asked there"
   model->eval();
   const Evaluation made =
       task.evaluate(*model, {.split = Split::test, .batch_size = 4, .length = 3, .training = false});
-  REQUIRE(made.position_loss.size() == 6);
+  REQUIRE(made.position_loss.size() == 7);
   double sum = 0.0;
-  for (size_t i = 0; i < 6; ++i) {
-    CHECK(std::isnan(made.position_loss[i]) == (i < 3));
-    if (i >= 3) sum += made.position_loss[i];
+  for (size_t i = 0; i < 7; ++i) {
+    CHECK(std::isnan(made.position_loss[i]) == (i < 4));
+    if (i >= 4) sum += made.position_loss[i];
   }
   CHECK(sum / 3.0 == Approx(made.metrics.at("loss")).epsilon(1e-6));
 }

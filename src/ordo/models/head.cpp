@@ -32,7 +32,7 @@ Tensor Head::token_losses(const Tensor& hidden, const Tensor& targets, Tensor* c
 }
 
 void Head::reset(const Initialiser& init, const std::string& path) {
-  if (!tied_) init.normal(weight_, parameter_name(path, "weight"), init.std());
+  if (!tied_) init.normal(weight_, parameter_name(path, "weight"), init.std(weight_.size(1)));
 }
 
 }  // namespace ordo

@@ -83,6 +83,7 @@ void check(const StackConfig& c, const std::string& path, Problems& problems) {
     problems.add(path + ".attention.window",
                  "{}.attention.window has {} entries, but there are only {}.layers ({}) to share them", path,
                  a.window.size(), path, c.layers);
+  check(c.init, path + ".init", problems);
   check_position_layers(c, path, problems);
 }
 

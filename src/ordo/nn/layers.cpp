@@ -28,7 +28,8 @@ Linear::Linear(int64_t in, int64_t out, const Options& options) : residual_(opti
 Tensor Linear::forward(const Tensor& x) const { return at::linear(x, weight, if_defined(bias)); }
 
 void Linear::reset(const Initialiser& init, const std::string& path) {
-  init.normal(weight, parameter_name(path, "weight"), residual_ ? init.residual_std() : init.std());
+  init.normal(weight, parameter_name(path, "weight"),
+              residual_ ? init.residual_std(weight.size(1)) : init.std(weight.size(1)));
   if (bias.defined()) bias.zero_();
 }
 
@@ -39,7 +40,7 @@ Embedding::Embedding(int64_t vocab_size, int64_t dim) {
 Tensor Embedding::forward(const Tensor& ids) const { return at::embedding(weight, ids); }
 
 void Embedding::reset(const Initialiser& init, const std::string& path) {
-  init.normal(weight, parameter_name(path, "weight"), init.std());
+  init.normal(weight, parameter_name(path, "weight"), init.embedding_std());
 }
 
 Norm::Norm(int64_t dim, NormKind kind, bool with_bias, double eps) : kind_(kind), eps_(eps) {

@@ -4,6 +4,7 @@
 #pragma once
 #include <torch/nn/module.h>
 
+#include <optional>
 #include <string>
 
 #include "ordo/config/fields.h"
@@ -11,19 +12,30 @@
 
 namespace ordo {
 
+class Problems;  // config/config.h
+
+// normal: one standard deviation for all; lecun_normal: 1 / sqrt(inputs) (LeCun et al. 1998), by which a matrix keeps
+// the scale of what it is given, and 1 for embeddings, which have one input.
+enum class InitKind { normal, lecun_normal };
+
 struct InitConfig {
-  double std = 0.02;           // of weight matrices and embeddings
-  bool scale_residual = true;  // residual projections: std / sqrt(2 x layers) (Radford et al. 2019)
+  InitKind kind = InitKind::normal;
+  std::optional<double> std = {};            // of weight matrices and embeddings; normal alone: absent is 0.02
+  std::optional<double> embedding_std = {};  // absent: as the kind says
+  bool scale_residual = true;                // residual projections: / sqrt(2 x layers) (Radford et al. 2019)
 };
 void fields(Fields& f, InitConfig& c);
+// Relations between the options, reported at `path` ("model.init").
+void check(const InitConfig& c, const std::string& path, Problems& problems);
 
 // Handed to each module's reset(): draws by full parameter name.
 class Initialiser {
  public:
   Initialiser(uint64_t seed, const InitConfig& config, int64_t layers)
       : seed_(seed), config_(config), layers_(layers) {}
-  double std() const { return config_.std; }
-  double residual_std() const;
+  double std(int64_t inputs) const;  // of a matrix
+  double residual_std(int64_t inputs) const;
+  double embedding_std() const;
   void normal(const Tensor& parameter, const std::string& name, double std) const;
   void uniform(const Tensor& parameter, const std::string& name, double low, double high) const;
 

@@ -135,14 +135,14 @@ std::shared_ptr<const ScoreBias> Deberta::scores(const AttentionPass& pass) {
 }
 
 void Deberta::reset(const Initialiser& init, const std::string& path) {
-  init.normal(weight_, parameter_name(path, "weight"), init.std());
+  init.normal(weight_, parameter_name(path, "weight"), init.std(/*inputs=*/1));  // a row is looked up
   if (norm_scale_.defined()) {
     norm_scale_.fill_(1.0);
     shift_.zero_();
   }
   const auto draw = [&](const Projection& p, const char* name) {
     if (!p.weight.defined()) return;
-    init.normal(p.weight, parameter_name(path, name), init.std());
+    init.normal(p.weight, parameter_name(path, name), init.std(p.weight.size(-1)));
     p.bias.zero_();
   };
   draw(key_, "pos_key_weight");

@@ -65,10 +65,10 @@ class PositionEncoding : public torch::nn::Module {
   virtual PositionTraits traits() const = 0;
   // The layers that it acts in, as a pattern repeated over them; empty: all. Throws ConfigError for an encoding that
   // acts before the layers do. Whoever calls the per-layer functions below asks acts_in() first.
-  // The encodings that this one is made of, in order; itself when it is none of several.
-  virtual std::vector<PositionEncoding*> parts() { return {this}; }
   void act_in(const std::vector<int64_t>& pattern);
   bool acts_in(int64_t layer) const;
+  // The encodings that this one is made of, in order; itself when it is none of several.
+  virtual std::vector<PositionEncoding*> parts() { return {this}; }
   // 0: moves the positions themselves (randomized, SHAPE, CAPE), for `rows` rows: [1|B, L] -> [1|B, L].
   virtual Positions place(const Positions& at, int64_t rows, const Draw& draw) {
     (void)rows;

@@ -91,7 +91,7 @@ std::shared_ptr<const ScoreBias> Fox::scores(const AttentionPass& pass) {
 }
 
 void Fox::reset(const Initialiser& init, const std::string& path) {
-  init.normal(weight_, parameter_name(path, "weight"), init.std());
+  init.normal(weight_, parameter_name(path, "weight"), init.std(weight_.size(-1)));
   bias_.fill_(bias_init_);
 }
 

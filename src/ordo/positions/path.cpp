@@ -142,9 +142,9 @@ std::shared_ptr<const ScoreBias> Path::scores(const AttentionPass& pass) {
 }
 
 void Path::reset(const Initialiser& init, const std::string& path) {
-  if (down_.defined()) init.normal(down_, parameter_name(path, "down"), init.std());
-  init.normal(up_, parameter_name(path, "up"), init.std());
-  init.normal(gate_, parameter_name(path, "gate"), init.std());
+  if (down_.defined()) init.normal(down_, parameter_name(path, "down"), init.std(down_.size(-1)));
+  init.normal(up_, parameter_name(path, "up"), init.std(up_.size(-1)));
+  init.normal(gate_, parameter_name(path, "gate"), init.std(gate_.size(-1)));
   bias_.zero_();
 }
 

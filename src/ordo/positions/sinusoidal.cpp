@@ -10,17 +10,18 @@ namespace ordo {
 
 void fields(Fields& f, Sinusoidal::Config& c) {
   fields(f, c.sines);
-  f("learned_scale", c.learned_scale, "multiply the rows by a learned number that starts at (their width)^-0.5");
+  f("scale", c.scale, "multiply the rows, of root mean square 0.71, by this", above(0.0));
+  f("learned_scale", c.learned_scale, "multiply them by a learned number that starts at (their width)^-0.5");
   fields(f, c.fusion);
 }
 
 Sinusoidal::Sinusoidal(const Config& config, const PositionFacts& facts)
     : sines_(config.sines),
       fusion_(register_module("fusion", std::make_shared<Fusion>(config.fusion, facts.dim))),
-      table_([sines = config.sines, width = fusion_->width()](const Tensor& positions) {
-        return sinusoids(positions, width, sines);
+      table_([sines = config.sines, width = fusion_->width(), scale = config.scale](const Tensor& positions) {
+        return sinusoids(positions, width, sines) * scale;
       }) {
-  require_pairs(kKind, fusion_->width(), sines_);
+  require_columns(kKind, fusion_->width(), sines_);
   if (config.learned_scale) scale_ = register_parameter("scale", at::ones({}));
 }
 

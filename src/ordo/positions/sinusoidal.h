@@ -13,6 +13,7 @@ class Sinusoidal final : public PositionEncoding, public Resets {
  public:
   struct Config {
     SinusoidSettings sines = {};
+    double scale = 1.0;  // of the rows
     bool learned_scale = false;
     FusionSettings fusion = {};
   };

@@ -26,7 +26,7 @@ SinusoidalLearned::SinusoidalLearned(const Config& config, const PositionFacts& 
       table_([sines = config.sines, width = fusion_->width()](const Tensor& positions) {
         return sinusoids(positions, width, sines);
       }) {
-  require_pairs(kKind, fusion_->width(), config_.sines);
+  require_columns(kKind, fusion_->width(), config_.sines);
   if (config_.max_positions == 0) config_.max_positions = facts.max_length;
   require<ConfigError>(config_.max_positions > 0,
                        "sinusoidal_learned: max_positions is 0 and the model has no max_length; give one of them");

@@ -21,15 +21,19 @@ struct SinusoidSettings {
   double theta = 10000.0;
   SinusoidLayout layout = SinusoidLayout::interleaved;
   SinusoidExponent exponent = SinusoidExponent::paper;
+  int64_t frequencies = 0;  // different ones; 0: one for each pair of columns
 };
 void fields(Fields& f, SinusoidSettings& c);
 
-// Radians a position: fp64 [pairs]. Of an odd width, the paper's exponent has one sine more than cosines.
+// Radians a position: fp64 [pairs]. Of an odd width, the paper's exponent has one sine more than cosines. Fewer
+// different frequencies than pairs are those that a narrower table would have, each repeated over neighbouring pairs:
+// the rows keep their norm.
 at::Tensor sinusoid_frequencies(int64_t width, const SinusoidSettings& settings);
 // positions fp64 [...] -> [..., width]. Of an odd width the paper's exponent has no last cosine (as Marian), t2t's has
 // a last column of zeros (as fairseq).
 at::Tensor sinusoids(const at::Tensor& positions, int64_t width, const SinusoidSettings& settings);
-// Throws ConfigError, "<kind>: …", when columns that alternate in pairs are of odd number.
-void require_pairs(std::string_view kind, int64_t width, const SinusoidSettings& settings);
+// Throws ConfigError, "<kind>: …", when columns that alternate in pairs are of odd number, or are too few for the
+// different frequencies.
+void require_columns(std::string_view kind, int64_t width, const SinusoidSettings& settings);
 
 }  // namespace ordo

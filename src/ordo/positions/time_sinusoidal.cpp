@@ -13,7 +13,7 @@ void fields(Fields& f, TimeSinusoidal::Config& c) {
 
 TimeSinusoidal::TimeSinusoidal(const Config& config, const PositionFacts& facts)
     : config_(config), fusion_(register_module("fusion", std::make_shared<Fusion>(config.fusion, facts.dim))) {
-  require_pairs(kKind, fusion_->width(), config_.sines);
+  require_columns(kKind, fusion_->width(), config_.sines);
 }
 
 Tensor TimeSinusoidal::input(const Tensor& x, const Positions& at) {

@@ -21,7 +21,9 @@ constexpr NamedValue kReadAt[] = {{"auto", static_cast<int>(ReadAt::automatic)},
                                   {"mean", static_cast<int>(ReadAt::mean)},
                                   {"end", static_cast<int>(ReadAt::end)}};
 
-enum Mark : int64_t { padding, equals, slot, question, marks };
+// A causal row begins with the mark `start`: in front of equal symbols a model without an encoding could not tell their
+// number (Kazemnejad et al. 2023 build positions from it). A two-sided model does not know it.
+enum Mark : int64_t { padding, equals, slot, question, start, marks };
 
 uint64_t split_key(uint64_t seed, Split split) { return key_of(seed, fmt::format("examples {}", split_name(split))); }
 
@@ -36,6 +38,9 @@ std::vector<std::string> numbered_symbols(int64_t count) {
 void sequence_fields(Fields& f, SequenceConfig& c, Asks asks) {
   f("shortest", c.shortest, "smallest size trained on, up to train.length; 0: the least that the task has",
     at_least(0));
+  f("common", c.common, "sizes up to this one are drawn with probability common_share; 0: all sizes alike",
+    at_least(0));
+  f("common_share", c.common_share, "how often a training example is of a common size", within(0.0, 1.0));
   f("examples", c.examples, "of a training set that is gone through again and again; 0: fresh ones without end",
     within(0, 1e9));
   f("held_out", c.held_out, "examples of validation and of test, at each length", within(1, 1e7));
@@ -56,14 +61,14 @@ bool SequenceTask::reads_mean() const {
 int64_t SequenceTask::smallest() const { return std::max(config_.shortest, least_size()); }
 
 int64_t SequenceTask::row_length(int64_t size) const {
-  const int64_t given = given_length(size), asked = asked_length(size);
+  const int64_t given = given_length(size) + (facts_.causal ? 1 : 0), asked = asked_length(size);
   if (asks_ == Asks::each || reads_mean()) return given;
   if (asks_ == Asks::label) return given + 1;  // the closing ?
   return given + asked;  // causal: "=" and all but the last symbol asked; two-sided: a slot for each
 }
 
 ModelFacts SequenceTask::complete(ModelFacts facts) const {
-  facts.vocab_size = static_cast<int64_t>(symbols().size()) + marks;
+  facts.vocab_size = static_cast<int64_t>(symbols().size()) + (facts_.causal ? marks : start);
   facts.max_length = row_length(facts.max_length);
   return facts;
 }
@@ -80,12 +85,26 @@ std::optional<std::string> SequenceTask::refuses_length(Split split, int64_t len
   if (length < least)
     return fmt::format("{} has no examples of length {}: with these settings {} is the smallest", kind(), length,
                        least);
+  if (split == Split::train) {
+    if (auto refusal = refuses_common(least, length)) return refusal;
+  }
   try {
     given_length(length);
     return std::nullopt;
   } catch (const ConfigError& refusal) {
     return refusal.what();
   }
+}
+
+std::optional<std::string> SequenceTask::refuses_common(int64_t least, int64_t longest) const {
+  const int64_t common = config_.common;
+  if (common > 0 && (common < least || common >= longest))
+    return fmt::format("{}: common ({}) must be at least {}, the smallest size, and below train.length ({})", kind(),
+                       common, least, longest);
+  if ((common > 0) != (config_.common_share > 0.0))
+    return fmt::format("{}: common ({}) and common_share ({}) need each other: give both or neither", kind(), common,
+                       config_.common_share);
+  return std::nullopt;
 }
 
 std::string SequenceTask::text(const Example& example) const {
@@ -106,7 +125,13 @@ Example SequenceTask::held_out(uint64_t key, uint64_t index, int64_t size) const
 
 Example SequenceTask::training_example(uint64_t key, uint64_t index, int64_t longest) const {
   KeyedSequence draw(mix(key, index));
-  const int64_t least = smallest();
+  int64_t least = smallest();
+  if (config_.common > 0 && config_.common < longest) {
+    if (draw.unit() < config_.common_share)
+      longest = config_.common;
+    else
+      least = config_.common + 1;
+  }
   const auto size = least + static_cast<int64_t>(draw.below(static_cast<uint64_t>(longest - least + 1)));
   return example(draw, size);
 }
@@ -127,12 +152,16 @@ Batch SequenceTask::batch_of(const std::vector<Example>& examples) const {
   const auto B = static_cast<int64_t>(examples.size()), V = static_cast<int64_t>(symbols().size());
   std::vector<std::vector<int64_t>> rows, targets;
   for (const auto& e : examples) {
-    auto& row = rows.emplace_back(e.given);
-    auto& target = targets.emplace_back(e.given.size(), kIgnore);
+    auto& row = rows.emplace_back();
+    if (facts_.causal) row.push_back(V + start);
+    row.insert(row.end(), e.given.begin(), e.given.end());
+    auto& target = targets.emplace_back(row.size(), kIgnore);
     ORDO_ASSERT(asks_ != Asks::label || e.asked.size() == 1);
     ORDO_ASSERT(asks_ != Asks::each || e.asked.size() == e.given.size());
-    if (asks_ == Asks::each || reads_mean()) {
+    if (reads_mean()) {
       target = e.asked;
+    } else if (asks_ == Asks::each) {
+      std::copy(e.asked.begin(), e.asked.end(), target.end() - std::ssize(e.asked));
     } else if (asks_ == Asks::label) {
       row.push_back(V + question);
       target.push_back(e.asked.front());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks whose examples are made from a seed: a row of symbols, and what is asked of it. A causal model reads the
-// example and then writes the answer; a two-sided one fills slots behind it, or, where the answer is one symbol, gives
-// it for the whole row.
+// Tasks whose examples are made from a seed: a row of symbols, and what is asked of it. A causal model reads a
+// mark of the start and the example, and then writes the answer; a two-sided one fills slots behind it, or, where the
+// answer is one symbol, gives it for the whole row.
 #pragma once
 #include <memory>
 #include <optional>
@@ -31,7 +31,9 @@ std::vector<std::string> numbered_symbols(int64_t count);  // "0", "1", …
 
 // Settings of every such task.
 struct SequenceConfig {
-  int64_t shortest = 0;    // smallest size trained on; 0: the task's own least
+  int64_t shortest = 0;  // smallest size trained on; 0: the task's own least
+  int64_t common = 0;    // sizes up to this one are drawn with probability common_share; 0: all sizes alike
+  double common_share = 0.0;
   int64_t examples = 0;    // of a training set; 0: fresh ones without end
   int64_t held_out = 500;  // examples of validation and of test, at each length
   ReadAt read = ReadAt::automatic;
@@ -40,7 +42,8 @@ struct SequenceConfig {
 void sequence_fields(Fields& f, SequenceConfig& c, Asks asks);
 
 // The size of an example is what train.length and evaluate.lengths count: symbols to copy, words of a sentence, digits
-// of a summand. Training draws sizes evenly from [shortest, train.length]; an evaluation takes all of one size.
+// of a summand. Training draws sizes evenly from [shortest, train.length], or the common ones among them more often;
+// an evaluation takes all of one size.
 // Examples follow from the task's seed: held-out ones from it alone, fresh training ones from it and the run's seed.
 class SequenceTask : public Task {
  public:
@@ -89,12 +92,14 @@ class SequenceTask : public Task {
   friend class ExampleStream;
   bool reads_mean() const;
   int64_t smallest() const;
+  std::optional<std::string> refuses_common(int64_t least, int64_t longest) const;
   Batch batch_of(const std::vector<Example>& examples) const;
   Tensor judged(Model& model, const Batch& batch) const;  // the hidden states that targets belong to
   SequenceConfig config_;
   TaskFacts facts_;
   Asks asks_;
-  std::vector<std::string> symbols_;  // after them come the marks: padding, "=", "_" (a slot), "?"
+  std::vector<std::string>
+      symbols_;  // after them come the marks: padding, "=", "_" (a slot), "?", and for causal models the start
 };
 
 }  // namespace ordo
