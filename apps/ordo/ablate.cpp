@@ -89,14 +89,6 @@ void tell_outcome(const AblateOptions& o, const StudyConfig& study, const fs::pa
   print(fmt::format("\nreport: {}\n", (folder / "report.html").string()));
 }
 
-std::string shell_word(const std::string& word) {
-  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == word.npos) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 void tell_how_to_go_on(const AblateOptions& o, const Words& words, const RunnerReport& made) {
   std::string command = "ordo ablate";
   for (const auto& word : words) command += " " + shell_word(word);
@@ -151,10 +143,17 @@ int make(const AblateOptions& o, const Words& words, const std::atomic<bool>& st
 
   RunnerOptions options = runner_options(o, part, stop);
   if (const auto seconds = study_seconds(plan.study)) options.until = steady_seconds() + *seconds;
-  log::info("study '{}' in {}: {} runs, {} at a time with {} thread(s) each{}", plan.study.name, folder.string(),
-            part.trials.size() + part.runs.size(), options.processes, options.threads,
+  const auto runs = static_cast<int64_t>(part.trials.size() + part.runs.size());
+  log::info("study '{}' in {}: {} runs, {} at a time with {} thread(s) each{}", plan.study.name, folder.string(), runs,
+            std::min(options.processes, runs), options.threads,
             options.gpus.empty() ? "" : fmt::format(", on {} GPU(s)", options.gpus.size()));
-  const RunnerReport made = make_study(folder, plan, o.only, options);
+  RunnerReport made;
+  try {
+    made = make_study(folder, plan, o.only, options);
+  } catch (const Error&) {
+    log::info("what is made stays in {}: once this is mended, the same command goes on from there", folder.string());
+    throw;
+  }
   settle_plan(folder, plan);
   write_file(folder / "plan.yaml", plan_yaml(plan));
   return tell_made(o, words, folder, plan, made);

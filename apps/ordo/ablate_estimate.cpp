@@ -68,6 +68,8 @@ std::string probed_text(const PlanEstimate& estimate) {
                                             probe.steps, 1e3 * probe.step, duration_text(probe.evaluation))
                               : fmt::format("probed in vain: {}: {}\n", what, probe.why);
   }
+  if (estimate.probes.size() < estimate.combinations.size())
+    text += "the other times: those of the probe with most levels in common, steps in proportion to their FLOPs\n";
   return text;
 }
 
@@ -89,7 +91,10 @@ double PlanEstimate::seconds() const {
 }
 
 PlanEstimate estimate_plan(const Plan& plan, const RunnerOptions& options) {
-  PlanEstimate estimate{.combinations = costs_of(plan), .processes = options.processes, .threads = options.threads};
+  const auto runs = static_cast<int64_t>(std::max(plan.runs.size(), plan.trials.size()));
+  PlanEstimate estimate{.combinations = costs_of(plan),
+                        .processes = std::clamp<int64_t>(runs, 1, options.processes),
+                        .threads = options.threads};
   estimate.probes = probe(plan.study, runs_to_probe(plan.runs), options);
   const auto& run = plan.study.budget.run;
   const auto budget = run && run->unit == "s" ? std::optional(run->value) : std::nullopt;

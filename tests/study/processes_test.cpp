@@ -23,9 +23,10 @@ ChildSetting shell(const std::string& commands) {
 
 TEST_CASE("a child tells its code or its signal", "[unit]") {
   CHECK(Child(shell("exit 3")).wait().code == 3);
+  CHECK(ChildEnd{.code = 3}.text() == "ended with exit 3");
   const ChildEnd killed = Child(shell("kill -9 $$")).wait();
   CHECK(killed.signal == SIGKILL);
-  CHECK(killed.text().starts_with("killed by signal 9"));
+  CHECK(killed.text().starts_with("was killed by signal 9"));
   CHECK(Child({.words = {}, .program = "/no/such/program"}).wait().code == 127);
 }
 

@@ -120,6 +120,15 @@ TEST_CASE("a scaling is laid on the entry of a list that takes one", "[unit]") {
   CHECK(scaling_key(planned("0", "alibi").config).empty());
 }
 
+TEST_CASE("of very many levels some are probed, from the first to the last", "[unit]") {
+  std::vector<PlannedRun> runs;
+  for (int i = 0; i < 200; ++i) runs.push_back({.levels = {{"width", std::to_string(i)}}});
+  const auto chosen = runs_to_probe(runs);
+  REQUIRE(chosen.size() == kMostProbes);
+  CHECK(chosen.front() == &runs.front());
+  CHECK(chosen.back() == &runs.back());
+}
+
 TEST_CASE("every level is probed once, in as few runs as the plan's order allows", "[unit]") {
   std::vector<PlannedRun> runs;
   for (const auto* encoding : {"none", "rope", "alibi"})

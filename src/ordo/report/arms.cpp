@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <tuple>
 
 #include "ordo/core/text.h"
@@ -29,6 +28,16 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return text;
 }
 
+// The factors, but for one, that have more than one level among the runs.
+std::vector<std::string> varying_but(const std::vector<PlannedRun>& runs, const std::string& one) {
+  std::vector<std::string> factors;
+  for (const auto& run : runs)
+    for (const auto& [factor, level] : run.levels)
+      if (factor != one && factor != kScalingFactor && level != level_of(runs.front().levels, factor))
+        add_once(factors, factor);
+  return factors;
+}
+
 }  // namespace
 
 std::string scaling_text(const std::string& scaling) {
@@ -45,6 +54,7 @@ std::string Traced::text() const {
 
 Arms::Arms(const StudyReport& study) : study_(study), factor_(study.plan.study.compare.factor) {
   const CompareConfig& compare = study.plan.study.compare;
+  if (!factor_.empty()) elsewhere_ = varying_but(study.plan.runs, factor_);
   for (const auto& run : study.plan.runs) {
     add_once(names_, name(run.levels));
     add_once(places_, place(run.levels));
@@ -61,12 +71,6 @@ Arms::Arms(const StudyReport& study) : study_(study), factor_(study.plan.study.c
   if (length_ == 0)
     for (const auto& cell : study.summary.cells)
       if (length_ == 0 && cell.metric == metric()) length_ = cell.length;
-}
-
-bool Arms::varies(const std::string& factor) const {
-  std::set<std::string> levels;
-  for (const auto& run : study_.plan.runs) levels.insert(level_of(run.levels, factor));
-  return levels.size() > 1;
 }
 
 std::string Arms::name(const Combination& levels, const std::string& scaling) const {
@@ -87,8 +91,7 @@ std::string Arms::level(const std::string& level) const {
 std::string Arms::place(const Combination& levels) const {
   std::vector<std::string> parts;
   for (const auto& [factor, level] : levels)
-    if (!factor_.empty() && factor != factor_ && factor != kScalingFactor && varies(factor))
-      parts.push_back(factor + " " + level);
+    if (place_in(elsewhere_, factor) < elsewhere_.size()) parts.push_back(factor + " " + level);
   return join(parts, ", ");
 }
 

@@ -45,9 +45,9 @@ class Arms {
   std::string verdict(const Cell& cell) const;
 
  private:
-  bool varies(const std::string& factor) const;
   const StudyReport& study_;
-  std::string factor_;  // empty: all levels together are the arm
+  std::string factor_;                  // empty: all levels together are the arm
+  std::vector<std::string> elsewhere_;  // the other factors with more than one level among the runs
   std::vector<std::string> names_, places_, metrics_;
   int64_t length_ = 0;
 };

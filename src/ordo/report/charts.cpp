@@ -259,10 +259,10 @@ std::vector<Panel> cost_charts(const StudyReport& study, const Arms& arms) {
                     .y_label = arms.metric()};
       std::set<double> prices;
       for (const auto& one : study.summary.cost) {
+        if (price.of(one) <= 0.0 || arms.place(one.levels) != place) continue;
         const std::string arm = arms.name(one.levels);
         const Cell* cell = arms.cell(arm, place, arms.metric(), arms.length());
-        if (arms.place(one.levels) != place || price.of(one) <= 0.0 || cell == nullptr || cell->values.empty())
-          continue;
+        if (cell == nullptr || cell->values.empty()) continue;
         Series series = series_of(arms, arm);
         series.line = false;
         series.points = true;

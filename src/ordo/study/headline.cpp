@@ -268,14 +268,16 @@ class HeadlineWriter {
   }
 
   std::string counted() const {
-    size_t better = 0, separated = 0;
+    size_t better = 0, separated = 0, unpaired = 0;
     for (const auto& pair : summary_.pairs) {
       separated += pair.verdict == kSeparated ? 1 : 0;
       better += pair.verdict == kBetter || pair.verdict == kWorse ? 1 : 0;
+      unpaired += pair.n == 0 ? 1 : 0;
     }
-    return fmt::format("of {} comparisons of {} {} name a better level, {} are separated, {} are not told apart",
+    return fmt::format("of {} comparisons of {} {} name a better level, {} are separated, {} are not told apart{}",
                        summary_.pairs.size(), compare_.factor, better, separated,
-                       summary_.pairs.size() - better - separated);
+                       summary_.pairs.size() - better - separated - unpaired,
+                       unpaired == 0 ? "" : fmt::format(", {} have no seed in common yet", unpaired));
   }
 
   // ---- claims ----

@@ -10,6 +10,7 @@
 #include "ordo/core/errors.h"
 #include "ordo/core/text.h"
 #include "ordo/study/planned_runs.h"
+#include "ordo/study/processes.h"
 
 namespace ordo {
 
@@ -53,6 +54,14 @@ void fields(Fields& f, SavedPlan& c) {
   f("left_out", c.left_out, "combinations without runs", "[{levels: …, why: text}, …]");
   f("runs", c.runs, "of the comparison", "[{folder: …, hash: …}, …]", required());
   f("trials", c.trials, "of tuning", "[{folder: …, hash: …}, …]");
+}
+
+// What makes the runs of the study file in this folder.
+std::string command_words(const SavedPlan& saved, const fs::path& folder) {
+  std::vector<std::string> words{saved.file.string(), "-o", folder.string()};
+  words.insert(words.end(), saved.overrides.begin(), saved.overrides.end());
+  for (auto& word : words) word = shell_word(word);
+  return join(words, " ");
 }
 
 std::vector<std::string> hashes(const Tree& runs) {
@@ -101,9 +110,9 @@ Plan read_plan(const fs::path& folder) {
   const bool same =
       hashes(plan.trials) == hashes(saved.trials) && (plan.study.tune || hashes(plan.runs) == hashes(saved.runs));
   require<ConfigError>(measured || same,
-                       "{} has changed since {} was made: its runs are others now; `ordo ablate {}` makes those that "
-                       "are missing",
-                       saved.file.string(), file.string(), saved.file.string());
+                       "{} has changed since {} was made: its runs are others now; this makes those that are missing: "
+                       "ordo ablate {}",
+                       saved.file.string(), file.string(), command_words(saved, folder));
   return plan;
 }
 

@@ -106,7 +106,7 @@ class ProbeBatch {
   }
   fs::path console(const Candidate& candidate) const { return folder_ / (candidate.planned.folder + ".txt"); }
   std::string told(const Candidate& candidate, std::string_view what, const ChildEnd& end) const {
-    return fmt::format("{} ended with {}: {}", what, end.text(), last_error(console(candidate), 0));
+    return fmt::format("{} {}: {}", what, end.text(), last_error(console(candidate), 0));
   }
 
   // Until all have ended or a stop is asked for; the children that still run are ended with this object.
@@ -194,7 +194,10 @@ std::vector<const PlannedRun*> runs_to_probe(std::span<const PlannedRun> planned
     seen.insert(run.levels.begin(), run.levels.end());
     if (seen.size() > before || chosen.empty()) chosen.push_back(&run);
   }
-  return chosen;
+  if (chosen.size() <= kMostProbes) return chosen;
+  std::vector<const PlannedRun*> spread;
+  for (size_t i = 0; i < kMostProbes; ++i) spread.push_back(chosen[i * (chosen.size() - 1) / (kMostProbes - 1)]);
+  return spread;
 }
 
 std::vector<Probe> probe(const StudyConfig& config, std::span<const PlannedRun* const> runs,

@@ -21,7 +21,9 @@ struct Probe {
 // Steps of a whole training: train.steps, where need be from the length of an epoch.
 int64_t planned_steps(const RunConfig& config);
 
-// The fewest runs, in the order of the plan, in which every level of every factor occurs.
+// Runs in the order of the plan in which every level of every factor occurs; of so many that this would take long,
+// kMostProbes spread over them.
+inline constexpr size_t kMostProbes = 12;
 std::vector<const PlannedRun*> runs_to_probe(std::span<const PlannedRun> planned);
 
 // Trains each for a few steps and evaluates it as the study would, as many at a time as the study would run, in a

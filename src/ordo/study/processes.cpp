@@ -63,8 +63,9 @@ struct ChildFiles {
 }  // namespace
 
 std::string ChildEnd::text() const {
-  return signal != 0 ? fmt::format("killed by signal {} ({})", signal, strsignal(signal))
-                     : fmt::format("exit {}", code);
+  if (signal == 0) return fmt::format("ended with exit {}", code);
+  return fmt::format("was killed by signal {} ({}{})", signal, strsignal(signal),
+                     signal == SIGKILL ? ", as the system does when memory runs out" : "");
 }
 
 OwnDescriptor::OwnDescriptor(int number, std::string_view what) : number_(number) {
@@ -139,6 +140,14 @@ void wait_for_any(std::span<const Child* const> children, double seconds) {
   std::vector<pollfd> ends;
   for (const Child* child : children) ends.push_back({child->ending(), POLLIN, 0});
   ::poll(ends.data(), ends.size(), static_cast<int>(1000.0 * std::max(seconds, 0.0)));
+}
+
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == word.npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 int64_t usable_cores() {

@@ -28,7 +28,7 @@ struct ChildSetting {
 // How a child ended: by itself with a code, or by a signal.
 struct ChildEnd {
   int code = 0, signal = 0;
-  std::string text() const;  // "exit 3", "killed by signal 9 (Killed)"
+  std::string text() const;  // "ended with exit 3", "was killed by signal 15 (Terminated)"
 };
 
 // A file descriptor with one owner.
@@ -66,6 +66,9 @@ class Child {
 
 // Waits until one of them ends, a signal arrives, or the time is over.
 void wait_for_any(std::span<const Child* const> children, double seconds);
+
+// As a shell takes it for one word: quoted where need be.
+std::string shell_word(const std::string& word);
 
 // Cores that this process may use.
 int64_t usable_cores();

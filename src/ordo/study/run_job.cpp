@@ -232,7 +232,7 @@ RunJob::Then RunJob::after(const ChildEnd& end) {
   child_.reset();
   const std::string told = last_error(folder_ / kConsoleFile, console_from_),
                     doing = trained_ ? "evaluation" : "training";
-  why_ = fmt::format("{} ended with {}{}", doing, end.text(), told.empty() ? "" : ": " + told);
+  why_ = fmt::format("{} {}{}", doing, end.text(), told.empty() ? "" : ": " + told);
   if (end.code == kNumericFault)
     return finish(config_.failures.diverged == Diverged::result ? RunStatus::diverged : RunStatus::failed, why_);
   const bool wrong = end.code >= kConfigFault && end.code <= kCheckpointFault;

@@ -19,15 +19,12 @@ constexpr double kBusyAtMost = 120.0;  // after so long a process in a run's fol
 class Runner {
  public:
   Runner(const fs::path& study, const StudyConfig& config, const RunnerOptions& options, std::string_view what)
-      : study_(study),
-        config_(config),
-        options_(options),
-        what_(what),
-        at_work_(std::max<int64_t>(1, options.processes)) {}
+      : study_(study), config_(config), options_(options), what_(what) {}
 
   RunnerReport run(std::span<const PlannedRun> planned) {
     for (const auto& one : planned) take(one);
     all_ = static_cast<int64_t>(planned.size());
+    at_work_.resize(static_cast<size_t>(std::clamp<int64_t>(options_.processes, 1, std::max<int64_t>(1, all_))));
     while (!over() && unfinished()) {
       fill();
       wait_for_children();
