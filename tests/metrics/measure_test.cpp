@@ -7,6 +7,7 @@
 
 #include "metrics/stored.h"
 #include "ordo/core/errors.h"
+#include "ordo/core/hash.h"
 #include "ordo/metrics/bleu.h"
 #include "ordo/metrics/chrf.h"
 #include "ordo/metrics/classes.h"
@@ -88,6 +89,27 @@ TEST_CASE("measure: an example of weight two is the example twice, one of weight
       INFO(weighted[m]->names().front());
       CHECK(same(values_of(*weighted[m], weights).begin()->second, values_of(*repeated[m]).begin()->second));
     }
+  }
+}
+
+TEST_CASE("measure: any bytes are a text that can be compared, and are equal to themselves", "[unit]") {
+  auto with_itself = text_metrics(), with_another = text_metrics();
+  KeyedSequence sequence(5);
+  const auto bytes = [&sequence] {
+    std::string text(8 + sequence.below(24), ' ');
+    for (char& byte : text) byte = static_cast<char>(sequence.below(256));
+    return text;
+  };
+  for (int round = 0; round < 50; ++round) {
+    const std::string text = "four words or more " + bytes(), other = bytes();
+    for (auto& metric : with_itself) metric->add(text, std::span(&text, 1));
+    for (auto& metric : with_another) metric->add(text, std::span(&other, 1));
+  }
+  for (size_t m = 0; m < with_itself.size(); ++m) {
+    const std::string name = with_itself[m]->names().front();
+    const bool error = name == "ter" || name == "wer", percent = name != "rouge_l" && name != "exact_match";
+    CHECK(values_of(*with_itself[m]).at(name) == Approx(error ? 0.0 : percent ? 100.0 : 1.0));
+    CHECK(std::isfinite(values_of(*with_another[m]).at(name)));
   }
 }
 

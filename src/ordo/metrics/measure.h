@@ -52,6 +52,7 @@ class SumMetric : public ExampleMetric {
 // The percentile bootstrap over examples (Efron 1979; for translation Koehn 2004): as many examples are drawn with
 // replacement as there are, `draws` times. The draws depend on the seed and the number of examples alone: all metrics
 // of a test set, and all models on it, see the same ones, so that their values may be subtracted draw by draw.
+// Costs draws · examples · numbers kept of each: 0.05 s for BLEU of 2000 sentences.
 struct Resampling {
   int64_t draws = 1000;  // 0: no intervals
   double level = 0.95;

@@ -23,13 +23,15 @@ size_t word_count(const RougeSentences& sentences) {
 // Marks the words of a reference that belong to one of its longest subsequences in common with another sentence. Which
 // one, where there are several, is as rouge-score walks back: over the reference first.
 void mark_common(std::u32string_view reference, std::u32string_view other, std::vector<bool>& marked) {
-  const size_t columns = other.size() + 1;
-  std::vector<int64_t> table((reference.size() + 1) * columns, 0);
-  const auto cell = [&](size_t i, size_t j) -> int64_t& { return table[i * columns + j]; };
-  for (size_t i = 1; i <= reference.size(); ++i) {
-    for (size_t j = 1; j <= other.size(); ++j) {
-      const bool same = reference[i - 1] == other[j - 1];
-      cell(i, j) = same ? cell(i - 1, j - 1) + 1 : std::max(cell(i - 1, j), cell(i, j - 1));
+  std::vector<int64_t> row(other.size() + 1, 0);  // of the table of lengths; of the rest a bit a cell is enough
+  std::vector<bool> over_other(reference.size() * other.size(), false);
+  for (size_t i = 0; i < reference.size(); ++i) {
+    int64_t before = 0;
+    for (size_t j = 0; j < other.size(); ++j) {
+      const int64_t extended = before + 1;
+      before = row[j + 1];
+      over_other[i * other.size() + j] = row[j] > before;
+      row[j + 1] = reference[i] == other[j] ? extended : std::max(before, row[j]);
     }
   }
   size_t i = reference.size(), j = other.size();
@@ -37,7 +39,7 @@ void mark_common(std::u32string_view reference, std::u32string_view other, std::
     if (reference[i - 1] == other[j - 1]) {
       marked[--i] = true;
       --j;
-    } else if (cell(i, j - 1) > cell(i - 1, j)) {
+    } else if (over_other[(i - 1) * other.size() + j - 1]) {
       --j;
     } else {
       --i;

@@ -55,12 +55,13 @@ void TerBand::fill(size_t i) {
   const auto columns = static_cast<int64_t>(reference_.size()) + 1;
   const auto diagonal = static_cast<int64_t>(std::floor(static_cast<double>(i) * slope_));
   const bool last = i + 1 == rows_.size();
-  const int64_t end = last ? columns : std::min(columns, diagonal + width_);
+  const auto begin = static_cast<size_t>(std::max<int64_t>(0, diagonal - width_));
+  const auto end = static_cast<size_t>(last ? columns : std::min(columns, diagonal + width_));
   const std::vector<Cell>& above = rows_[i - 1];
   std::vector<Cell>& row = rows_[i];
-  std::fill(row.begin(), row.end(), kOutside);
-  for (auto j = static_cast<size_t>(std::max<int64_t>(0, diagonal - width_)); std::cmp_less(j, end); ++j) {
-    const auto offer = [&cell = row[j]](int64_t cost, TerEdit edit) {
+  for (size_t j = begin; j < end; ++j) {
+    Cell& cell = row[j] = kOutside;
+    const auto offer = [&cell](int64_t cost, TerEdit edit) {
       if (cost < cell.cost) cell = {cost, edit};
     };
     // Of equal costs the first one offered stays: which one decides where moves may start.
