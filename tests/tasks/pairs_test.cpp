@@ -10,6 +10,7 @@
 #include <set>
 
 #include "ordo/config/config.h"
+#include "ordo/core/hash.h"
 #include "ordo/models/decoder.h"
 #include "ordo/models/encoder.h"
 #include "ordo/ops/fused_loss.h"
@@ -28,6 +29,25 @@ const std::string kScan =
     "IN: jump twice OUT: I_JUMP I_JUMP\n"
     "IN: turn left twice and walk OUT: I_TURN_LEFT I_TURN_LEFT I_WALK\n"
     "IN: jump OUT: I_JUMP\n";
+
+// Says how often it read a file.
+class CountedScan final : public PairTask {
+ public:
+  CountedScan(const PairConfig& config, int& reads) : PairTask(config, {}), reads_(reads) {}
+  std::string_view kind() const override { return "counted_scan"; }
+
+ private:
+  std::vector<WordPair> read(const fs::path& path) const override {
+    ++reads_;
+    std::vector<WordPair> pairs;
+    for (const auto& line : read_lines(path)) {
+      const size_t out = line.find(" OUT: ");
+      pairs.push_back(word_pair(line.substr(4, out - 4), line.substr(out + 6), path, pairs.size() + 1));
+    }
+    return pairs;
+  }
+  int& reads_;
+};
 
 fs::path write_gz(const Scratch& scratch, const std::string& name, const std::string& text) {
   const fs::path path = scratch / name;
@@ -87,17 +107,19 @@ TEST_CASE("pairs: the prompt and = are read, the answer and its end are asked", 
   const Scratch scratch;
   const Scan task({.files = {.train = scratch.write("train.txt", kScan)}}, {});
   const Batch batch = *task.open({.split = Split::train, .batch_size = 4, .length = 3, .training = false})->next();
-  const int64_t words = std::ssize(task.symbols()), padding = words, equals = words + 1, end = words - 1;
-  REQUIRE(batch.ids.sizes() == at::IntArrayRef{4, 9});
+  const int64_t words = std::ssize(task.symbols()), padding = words, equals = words + 1, start = words + 4,
+                end = words - 1;
+  REQUIRE(batch.ids.sizes() == at::IntArrayRef{4, 10});
   const auto row = [](const Tensor& t, int64_t i) {
     const Tensor one = t[i].contiguous();
     return std::vector<int64_t>(one.data_ptr<int64_t>(), one.data_ptr<int64_t>() + one.numel());
   };
   // jump twice = I_JUMP I_JUMP <end>
-  CHECK(row(batch.ids, 2) == std::vector<int64_t>{2, 3, equals, 4, 4, padding, padding, padding, padding});
-  CHECK(row(batch.targets, 2) == std::vector<int64_t>{kIgnore, kIgnore, 4, 4, end, kIgnore, kIgnore, kIgnore, kIgnore});
+  CHECK(row(batch.ids, 2) == std::vector<int64_t>{start, 2, 3, equals, 4, 4, padding, padding, padding, padding});
+  CHECK(row(batch.targets, 2) ==
+        std::vector<int64_t>{kIgnore, kIgnore, kIgnore, 4, 4, end, kIgnore, kIgnore, kIgnore, kIgnore});
   CHECK(batch.weight == 2 + 2 + 3 + 4);
-  CHECK(task.row_length(3) == 9);
+  CHECK(task.row_length(3) == 10);
 }
 
 TEST_CASE("pairs: an evaluation takes the answers of at most so many words", "[unit]") {
@@ -129,8 +151,7 @@ TEST_CASE("pairs: training takes every pair once an epoch, and refuses a length 
   }
   CHECK(names.size() == 4);
   CHECK(stream->epoch() == 1);
-  const auto short_stream = task.open({.split = Split::train, .batch_size = 2, .length = 2, .seed = 4});
-  const std::string refusal = thrown<ConfigError>([&] { short_stream->next(); });
+  const std::string refusal = task.refuses_length(Split::train, 2).value_or("");
   CHECK(contains(refusal, "set train.length to 3"));
   CHECK(contains(refusal, "task.longest to 2"));
 }
@@ -179,6 +200,55 @@ TEST_CASE("pairs: other training pairs have another fingerprint", "[unit]") {
   };
   CHECK(print(kScan) == print(kScan));
   CHECK(print(kScan) != print(kScan + "IN: jump OUT: I_WALK\n"));
+}
+
+// Resuming a run, or a study, compares the fingerprint with the recorded one.
+TEST_CASE("pairs: the fingerprint stays the same from version to version", "[golden]") {
+  const Scratch scratch;
+  const fs::path file = scratch.write("train.txt",
+                                      "IN: walk OUT: I_WALK\n"
+                                      "IN: jump twice OUT: I_JUMP I_JUMP\n"
+                                      "IN: jump OUT: I_JUMP\n"
+                                      "IN: walk twice OUT: I_WALK I_WALK\n");
+  CHECK(hash_text(Scan({.files = {.train = file, .validation_fraction = 0.25}}, {.seed = 4}).fingerprint()) ==
+        "xxh3:c12bfe8ac8c0a3df");
+}
+
+TEST_CASE("pairs: tasks of the same files read them once, until one of them changes", "[unit]") {
+  const Scratch scratch;
+  int reads = 0;
+  const auto words = [&](double held_out) {
+    return CountedScan({.train = scratch / "train.txt", .test = scratch / "test.txt", .validation_fraction = held_out},
+                       reads)
+        .symbols()
+        .size();
+  };
+  scratch.write("train.txt", kScan);
+  scratch.write("test.txt", kScan);
+  CHECK(words(0.0) == 11);
+  CHECK(reads == 2);
+  CHECK(words(0.0) == 11);
+  CHECK(words(0.25) == 11);  // the same files in other parts
+  CHECK(reads == 2);
+  scratch.write("train.txt", kScan + "IN: hop OUT: I_HOP\n");
+  CHECK(words(0.0) == 13);
+  CHECK(reads == 4);
+}
+
+TEST_CASE("pairs: nothing is read before it is needed, and once it is, not again", "[unit]") {
+  const Scratch scratch;
+  const fs::path file = scratch.write("train.txt", kScan);
+  const Scan unread({.files = {.train = scratch / "missing.txt"}}, {});
+  CHECK(unread.has(Split::train));
+  CHECK_FALSE(unread.draws_examples());
+  CHECK_FALSE(unread.refuses_length(Split::test, 4));
+  const Scan task({.files = {.train = file}}, {});
+  const int64_t longest = task.row_length(3);
+  fs::remove(file);
+  CHECK(task.row_length(3) == longest);
+  CHECK(task.row_length(2) < longest);
+  CHECK(task.training_count() == 4);
+  CHECK(contains(thrown<DataError>([&] { Scan({.files = {.train = file}}, {}).symbols(); }), "train.txt"));
 }
 
 TEST_CASE("pairs: files that are not what they should be are refused with file and line", "[unit]") {
@@ -233,7 +303,7 @@ TEST_CASE("pairs: the published files are read whole", "[slow]") {
                   {});
   CHECK(cogs.training_count() == 24155);
   CHECK(cogs.held_out_count(Split::test, 200) == 3000);
-  CHECK(cogs.row_length(153) <= 22 + 154);
+  CHECK(cogs.row_length(153) <= 1 + 22 + 154);
   const PcfgSet pcfg({.files = {.train = data / "pcfg-set/test.src.gz",
                                 .validation = data / "pcfg-set/dev.src.gz",
                                 .test = data / "pcfg-set/productivity_test.src.gz"}},

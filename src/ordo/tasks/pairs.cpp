@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
-#include <utility>
 
+#include "ordo/config/config.h"
 #include "ordo/core/errors.h"
+#include "ordo/core/hash.h"
 #include "ordo/core/text.h"
-#include "ordo/data/text_file.h"
 
 namespace ordo {
 
@@ -16,51 +15,11 @@ namespace {
 
 constexpr Split kPairSplits[] = {Split::train, Split::validation, Split::test};
 
-// Ids of words, given as they are met; behind them those of <unknown> and <end>.
-class WordIds {
- public:
-  void add(const std::vector<std::string>& words) {
-    for (const auto& word : words)
-      if (ids_.try_emplace(word, unknown()).second) words_.push_back(word);
-  }
-  int64_t unknown() const { return static_cast<int64_t>(words_.size()); }
-  std::vector<int64_t> of(const std::vector<std::string>& words) const {
-    std::vector<int64_t> found;
-    for (const auto& word : words) {
-      const auto known = ids_.find(word);
-      found.push_back(known == ids_.end() ? unknown() : known->second);
-    }
-    return found;
-  }
-  Example example(const WordPair& pair) const {
-    Example made{.given = of(pair.prompt), .asked = of(pair.answer)};
-    made.asked.push_back(unknown() + 1);
-    return made;
-  }
-  std::vector<std::string> symbols() const {
-    std::vector<std::string> all = words_;
-    all.insert(all.end(), {"<unknown>", "<end>"});
-    return all;
-  }
-
- private:
-  std::unordered_map<std::string, int64_t> ids_;
-  std::vector<std::string> words_;
-};
-
-bool holds(const Example& pair, int64_t word) {
-  const auto in = [&](const std::vector<int64_t>& ids) { return std::find(ids.begin(), ids.end(), word) != ids.end(); };
-  return in(pair.given) || in(pair.asked);
+bool holds_word(const std::vector<int64_t>& ids, int64_t word) {
+  return std::find(ids.begin(), ids.end(), word) != ids.end();
 }
 
 int64_t answer_words(const Example& pair) { return static_cast<int64_t>(pair.asked.size()) - 1; }  // without the end
-
-std::vector<std::string> blank_apart(std::string_view text) {
-  std::vector<std::string> words;
-  for (auto& word : split(text, ' '))
-    if (!word.empty()) words.push_back(std::move(word));
-  return words;
-}
 
 }  // namespace
 
@@ -71,20 +30,6 @@ void fields(Fields& f, PairConfig& c) {
   f("validation_fraction", c.validation_fraction,
     "share of the training pairs held out for validation, in place of a file", below_one());
   f("longest", c.longest, "answers of more words are left out of training; 0: none are", at_least(0));
-}
-
-WordPair word_pair(std::string_view prompt, std::string_view answer, const fs::path& file, size_t line) {
-  WordPair pair{.prompt = blank_apart(prompt), .answer = blank_apart(answer)};
-  require<DataError>(!pair.prompt.empty() && !pair.answer.empty(),
-                     "{}: line {}: a pair needs a prompt and an answer of at least one word each, but the {} is empty",
-                     file.string(), line, pair.prompt.empty() ? "prompt" : "answer");
-  return pair;
-}
-
-std::vector<std::string> read_lines(const fs::path& path) {
-  std::vector<std::string> lines = split(read_text(path), '\n');
-  if (lines.back().empty()) lines.pop_back();  // behind the last line break
-  return lines;
 }
 
 PairTask::PairTask(const PairConfig& config, const TaskFacts& facts)
@@ -110,39 +55,59 @@ bool PairTask::has(Split split) const {
   return !file(split).empty() || (split == Split::validation && config_.validation_fraction > 0.0);
 }
 
+std::optional<std::string> PairTask::refuses_length(Split split, int64_t length) const {
+  if (length < 1) return fmt::format("{} has no answers of length {}: the shortest are of one word", kind(), length);
+  if (split != Split::train) return std::nullopt;
+  const int64_t needed = answer_words(*pairs(Split::train).all.back());
+  if (length >= needed) return std::nullopt;
+  return fmt::format(
+      "train.length ({0}) is below the longest answer of {1} ({2} words): set train.length to {2}, or task.longest to "
+      "{0} to train without the longer ones",
+      length, config_.train.string(), needed);
+}
+
 // ---- reading ----
 
 const PairTask::Data& PairTask::data() const {
-  if (!data_) data_ = std::make_unique<const Data>(load());
-  return *data_;
+  std::call_once(once_, [this] {
+    auto read = files();
+    data_ = {.files = read, .splits = chosen(*read)};
+  });
+  return data_;
 }
 
-PairTask::Data PairTask::load() const {
-  WordIds ids;
-  const std::vector<WordPair> training = read(config_.train);
-  for (const auto& pair : training) {
-    ids.add(pair.prompt);
-    ids.add(pair.answer);
+std::shared_ptr<const PairFiles> PairTask::files() const {
+  std::array<fs::path, 3> paths;
+  std::vector<fs::path> behind;
+  for (const Split split : kPairSplits) {
+    paths[static_cast<size_t>(split)] = file(split);
+    if (file(split).empty()) continue;
+    for (auto& source : sources(file(split))) behind.push_back(std::move(source));
   }
-  Data data{.symbols = ids.symbols(), .splits = {}};
-  const auto add = [&](Split split, const WordPair& pair) {
-    auto& [all, with_unknown, left_out] = data.splits[static_cast<size_t>(split)];
-    Example made = ids.example(pair);
-    with_unknown += holds(made, ids.unknown()) ? 1 : 0;
-    if (split == Split::train && config_.longest > 0 && answer_words(made) > config_.longest)
+  return kept_pair_files(fmt::format("{}|{}|{}|{}", kind(), paths[0].string(), paths[1].string(), paths[2].string()),
+                         behind,
+                         [&] { return read_pair_files(paths, [this](const fs::path& path) { return read(path); }); });
+}
+
+std::array<PairTask::Pairs, 3> PairTask::chosen(const PairFiles& files) const {
+  std::array<Pairs, 3> splits;
+  const auto add = [&](Split split, const Example& pair) {
+    auto& [all, with_unknown, left_out] = splits[static_cast<size_t>(split)];
+    with_unknown += holds_word(pair.asked, files.unknown()) || holds_word(pair.given, files.unknown()) ? 1 : 0;
+    if (split == Split::train && config_.longest > 0 && answer_words(pair) > config_.longest)
       ++left_out;
     else
-      all.push_back(std::move(made));
+      all.push_back(&pair);
   };
+  const auto& training = files.pairs[static_cast<size_t>(Split::train)];
   const auto held_out =
       static_cast<uint64_t>(std::llround(config_.validation_fraction * static_cast<double>(training.size())));
   const KeyedPermutation order(key_of(seed(), "held-out pairs"), training.size());
   for (size_t i = 0; i < training.size(); ++i) add(order(i) < held_out ? Split::validation : Split::train, training[i]);
   for (const Split split : {Split::validation, Split::test})
-    if (!file(split).empty())
-      for (const auto& pair : read(file(split))) add(split, pair);
-  for (const Split split : kPairSplits) order_pairs(data.splits[static_cast<size_t>(split)], split);
-  return data;
+    for (const auto& pair : files.pairs[static_cast<size_t>(split)]) add(split, pair);
+  for (const Split split : kPairSplits) order_pairs(splits[static_cast<size_t>(split)], split);
+  return splits;
 }
 
 void PairTask::order_pairs(Pairs& pairs, Split split) const {
@@ -151,16 +116,14 @@ void PairTask::order_pairs(Pairs& pairs, Split split) const {
       "the {} split of {} has no pair: task.train is {}, task.validation_fraction {} and task.longest {}",
       split_name(split), kind(), config_.train.string(), config_.validation_fraction, config_.longest);
   std::stable_sort(pairs.all.begin(), pairs.all.end(),
-                   [](const Example& a, const Example& b) { return a.asked.size() < b.asked.size(); });
+                   [](const Example* a, const Example* b) { return a->asked.size() < b->asked.size(); });
 }
-
-const std::vector<std::string>& PairTask::symbols() const { return data().symbols; }
 
 // ---- examples ----
 
 int64_t PairTask::Pairs::up_to(int64_t words) const {
   const auto longer =
-      std::partition_point(all.begin(), all.end(), [&](const Example& pair) { return answer_words(pair) <= words; });
+      std::partition_point(all.begin(), all.end(), [&](const Example* pair) { return answer_words(*pair) <= words; });
   return longer - all.begin();
 }
 
@@ -168,43 +131,37 @@ int64_t PairTask::given_length(int64_t size) const {
   size_t most = 1;
   for (const auto& pairs : data().splits)
     for (int64_t i = 0; i < pairs.up_to(size); ++i)
-      most = std::max(most, pairs.all[static_cast<size_t>(i)].given.size());
+      most = std::max(most, pairs.all[static_cast<size_t>(i)]->given.size());
   return static_cast<int64_t>(most);
 }
 
-int64_t PairTask::training_count() const { return static_cast<int64_t>(pairs(Split::train).all.size()); }
+int64_t PairTask::training_count() const { return std::ssize(pairs(Split::train).all); }
 
-Example PairTask::training_example(uint64_t key, uint64_t index, int64_t longest) const {
-  (void)key;
-  const auto& all = pairs(Split::train).all;
-  const int64_t needed = answer_words(all.back());
-  require<ConfigError>(longest >= needed,
-                       "train.length ({0}) is below the longest answer of {1} ({2} words): set train.length to {2}, or "
-                       "task.longest to {0} to train without the longer ones",
-                       longest, config_.train.string(), needed);
-  return all[index];
+Example PairTask::training_example(uint64_t seed, uint64_t index, int64_t longest) const {
+  (void)seed, (void)longest;  // every pair is drawn once an epoch
+  return *pairs(Split::train).all[index];
 }
 
 Example PairTask::example(KeyedSequence& draw, int64_t size) const {
   const Pairs& training = pairs(Split::train);
   const int64_t count = training.up_to(size);
   require<DataError>(count > 0, "{} has no answer of at most {} words", config_.train.string(), size);
-  return training.all[draw.below(static_cast<uint64_t>(count))];
+  return *training.all[draw.below(static_cast<uint64_t>(count))];
 }
 
 int64_t PairTask::held_out_count(Split split, int64_t size) const { return pairs(split).up_to(size); }
 
 Example PairTask::held_out_example(Split split, uint64_t index, int64_t size) const {
   (void)size;
-  return pairs(split).all[index];
+  return *pairs(split).all[index];
 }
 
 // ---- what it is ----
 
 uint64_t PairTask::fingerprint() const {
   uint64_t hash = key_of(0, join(symbols(), " "));
-  for (const auto& pair : pairs(Split::train).all)
-    for (const auto* list : {&pair.given, &pair.asked})
+  for (const auto* pair : pairs(Split::train).all)
+    for (const auto* list : {&pair->given, &pair->asked})
       hash = hash_bytes(list->data(), list->size() * sizeof(int64_t), hash);
   return hash;
 }
@@ -216,12 +173,12 @@ std::vector<std::string> PairTask::summary() const {
     if (!has(split)) continue;
     const auto& [all, with_unknown, left_out] = pairs(split);
     std::string line = fmt::format("{}: {} pairs, answers of {} to {} words", split_name(split), all.size(),
-                                   answer_words(all.front()), answer_words(all.back()));
+                                   answer_words(*all.front()), answer_words(*all.back()));
     if (left_out > 0) line += fmt::format("; {} with more than {} words are left out", left_out, config_.longest);
     if (with_unknown > 0) line += fmt::format("; {} with a word that training has not", with_unknown);
     lines.push_back(std::move(line));
   }
-  lines.push_back("as in: " + text(pairs(Split::train).all.front()));
+  lines.push_back("as in: " + text(*pairs(Split::train).all.front()));
   return lines;
 }
 

@@ -7,12 +7,12 @@
 #pragma once
 #include <array>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "ordo/core/files.h"
+#include "ordo/tasks/pair_files.h"
 #include "ordo/tasks/sequence_task.h"
 
 namespace ordo {
@@ -24,54 +24,49 @@ struct PairConfig {
 };
 void fields(Fields& f, PairConfig& c);
 
-struct WordPair {
-  std::vector<std::string> prompt, answer;
-};
-// A pair in words apart by blanks. Throws DataError with file and line when one of the two is empty.
-WordPair word_pair(std::string_view prompt, std::string_view answer, const fs::path& file, size_t line);
-// The lines of a text file, .gz or plain, without their breaks. Throws DataError as read_text does.
-std::vector<std::string> read_lines(const fs::path& path);
-
 class PairTask : public SequenceTask {
  public:
   std::optional<std::string> refuses(const Model& model) const override;  // a model that does not write
   bool has(Split split) const override;
+  std::optional<std::string> refuses_length(Split split, int64_t length) const override;
   uint64_t fingerprint() const override;
   std::vector<std::string> summary() const override;
   bool draws_examples() const override { return config_.validation_fraction > 0.0; }
-  Example example(KeyedSequence& draw, int64_t size) const override;  // one of the training pairs
-  int64_t training_count() const override;
-  Example training_example(uint64_t key, uint64_t index, int64_t longest) const override;
-  int64_t held_out_count(Split split, int64_t size) const override;
-  Example held_out_example(Split split, uint64_t index, int64_t size) const override;
+  const std::vector<std::string>& symbols() const override { return data().files->symbols; }
   int64_t given_length(int64_t size) const override;
   int64_t asked_length(int64_t size) const override { return size + 1; }  // with the end mark
-  // Words of training, prompts' and answers' alike, in the order of their first use; then "<unknown>", which stands for
-  // words of the other files, and "<end>".
-  const std::vector<std::string>& symbols() const override;
+  Example example(KeyedSequence& draw, int64_t size) const override;      // one of the training pairs
+  int64_t training_count() const override;
+  Example training_example(uint64_t seed, uint64_t index, int64_t longest) const override;
+  int64_t held_out_count(Split split, int64_t size) const override;
+  Example held_out_example(Split split, uint64_t index, int64_t size) const override;
 
  protected:
   PairTask(const PairConfig& config, const TaskFacts& facts);
   virtual std::vector<WordPair> read(const fs::path& path) const = 0;
+  // All files that are read for a path of the config.
+  virtual std::vector<fs::path> sources(const fs::path& path) const { return {path}; }
 
  private:
   struct Pairs {  // of a split, the shorter answers first
-    std::vector<Example> all;
+    std::vector<const Example*> all;
     int64_t with_unknown = 0, left_out = 0;
     // How many have answers of at most so many words.
     int64_t up_to(int64_t words) const;
   };
   struct Data {
-    std::vector<std::string> symbols;
+    std::shared_ptr<const PairFiles> files;
     std::array<Pairs, 3> splits;  // by Split
   };
   const Data& data() const;  // read when first needed
   const Pairs& pairs(Split split) const { return data().splits[static_cast<size_t>(split)]; }
-  Data load() const;
+  std::shared_ptr<const PairFiles> files() const;
+  std::array<Pairs, 3> chosen(const PairFiles& files) const;
   void order_pairs(Pairs& pairs, Split split) const;
   const fs::path& file(Split split) const;
   PairConfig config_;
-  mutable std::unique_ptr<const Data> data_;
+  mutable std::once_flag once_;
+  mutable Data data_;
 };
 
 }  // namespace ordo

@@ -22,6 +22,8 @@ fs::path answers_beside(const fs::path& prompts) {
 
 void fields(Fields& f, PcfgSet::Config& c) { fields(f, c.files); }
 
+std::vector<fs::path> PcfgSet::sources(const fs::path& path) const { return {path, answers_beside(path)}; }
+
 std::vector<WordPair> PcfgSet::read(const fs::path& path) const {
   const fs::path beside = answers_beside(path);
   const auto prompts = read_lines(path), answers = read_lines(beside);

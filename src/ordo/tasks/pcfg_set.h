@@ -17,6 +17,7 @@ class PcfgSet final : public PairTask {
 
  private:
   std::vector<WordPair> read(const fs::path& path) const override;
+  std::vector<fs::path> sources(const fs::path& path) const override;
 };
 void fields(Fields& f, PcfgSet::Config& c);
 

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ordo/tasks/pair_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "ordo/core/errors.h"
+#include "ordo/core/text.h"
+#include "ordo/data/text_file.h"
+
+namespace ordo {
+
+namespace {
+
+// Ids of words, given as they are met; behind them those of <unknown> and <end>.
+class WordIds {
+ public:
+  void add(const std::vector<std::string>& words) {
+    for (const auto& word : words)
+      if (ids_.try_emplace(word, unknown()).second) words_.push_back(word);
+  }
+  int64_t unknown() const { return static_cast<int64_t>(words_.size()); }
+  std::vector<int64_t> of(const std::vector<std::string>& words) const {
+    std::vector<int64_t> found;
+    for (const auto& word : words) {
+      const auto known = ids_.find(word);
+      found.push_back(known == ids_.end() ? unknown() : known->second);
+    }
+    return found;
+  }
+  Example example(const WordPair& pair) const {
+    Example made{.given = of(pair.prompt), .asked = of(pair.answer)};
+    made.asked.push_back(unknown() + 1);
+    return made;
+  }
+  std::vector<std::string> symbols() const {
+    std::vector<std::string> all = words_;
+    all.insert(all.end(), {"<unknown>", "<end>"});
+    return all;
+  }
+
+ private:
+  std::unordered_map<std::string, int64_t> ids_;
+  std::vector<std::string> words_;
+};
+
+std::vector<std::string> blank_apart(std::string_view text) {
+  std::vector<std::string> words;
+  for (auto& word : split(text, ' '))
+    if (!word.empty()) words.push_back(std::move(word));
+  return words;
+}
+
+// Size and time of each file. One that is not there has none: it is for the reader to say so.
+std::string state_of(const std::vector<fs::path>& files) {
+  std::string state;
+  for (const auto& file : files) {
+    std::error_code ignored;
+    const auto size = fs::file_size(file, ignored);
+    const auto time = fs::last_write_time(file, ignored).time_since_epoch().count();
+    state += fmt::format("{}|{}|{}\n", file.string(), size, time);
+  }
+  return state;
+}
+
+}  // namespace
+
+WordPair word_pair(std::string_view prompt, std::string_view answer, const fs::path& file, size_t line) {
+  WordPair pair{.prompt = blank_apart(prompt), .answer = blank_apart(answer)};
+  require<DataError>(!pair.prompt.empty() && !pair.answer.empty(),
+                     "{}: line {}: a pair needs a prompt and an answer of at least one word each, but the {} is empty",
+                     file.string(), line, pair.prompt.empty() ? "prompt" : "answer");
+  return pair;
+}
+
+std::vector<std::string> read_lines(const fs::path& path) {
+  std::vector<std::string> lines = split(read_text(path), '\n');
+  if (lines.back().empty()) lines.pop_back();  // behind the last line break
+  return lines;
+}
+
+PairFiles read_pair_files(const std::array<fs::path, 3>& files, const ReadPairs& read) {
+  WordIds ids;
+  const std::vector<WordPair> training = read(files[static_cast<size_t>(Split::train)]);
+  for (const auto& pair : training) {
+    ids.add(pair.prompt);
+    ids.add(pair.answer);
+  }
+  PairFiles made{.symbols = ids.symbols(), .pairs = {}};
+  const auto add = [&](Split split, const std::vector<WordPair>& pairs) {
+    for (const auto& pair : pairs) made.pairs[static_cast<size_t>(split)].push_back(ids.example(pair));
+  };
+  add(Split::train, training);
+  for (const Split split : {Split::validation, Split::test})
+    if (const auto& file = files[static_cast<size_t>(split)]; !file.empty()) add(split, read(file));
+  return made;
+}
+
+std::shared_ptr<const PairFiles> kept_pair_files(const std::string& name, const std::vector<fs::path>& sources,
+                                                 const std::function<PairFiles()>& read) {
+  constexpr size_t kKept = 4;  // tasks of a study that are read in turns
+  static std::mutex mutex;
+  static std::deque<std::pair<std::string, std::shared_ptr<const PairFiles>>> kept;  // the newest first
+  const std::lock_guard lock(mutex);
+  const std::string key = name + "\n" + state_of(sources);
+  const auto found = std::find_if(kept.begin(), kept.end(), [&](const auto& one) { return one.first == key; });
+  if (found != kept.end()) {
+    std::rotate(kept.begin(), found, found + 1);
+    return kept.front().second;
+  }
+  kept.emplace_front(key, std::make_shared<const PairFiles>(read()));
+  if (kept.size() > kKept) kept.pop_back();
+  return kept.front().second;
+}
+
+}  // namespace ordo

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of pairs, a prompt and its answer, both in words: read, and turned into ids.
+#pragma once
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ordo/core/files.h"
+#include "ordo/tasks/sequence_task.h"
+
+namespace ordo {
+
+struct WordPair {
+  std::vector<std::string> prompt, answer;
+};
+// A pair in words apart by blanks. Throws DataError with file and line when one of the two is empty.
+WordPair word_pair(std::string_view prompt, std::string_view answer, const fs::path& file, size_t line);
+// The lines of a text file, .gz or plain, without their breaks. Throws DataError as read_text does.
+std::vector<std::string> read_lines(const fs::path& path);
+
+// Answers end in the mark "<end>".
+struct PairFiles {
+  // Words of training, prompts' and answers' alike, in the order of their first use; then "<unknown>", which stands for
+  // words of the other files, and "<end>".
+  std::vector<std::string> symbols;
+  std::array<std::vector<Example>, 3> pairs;  // by Split, as they stand in the file
+  int64_t unknown() const { return static_cast<int64_t>(symbols.size()) - 2; }
+};
+// Files by Split, empty: there is none; `read` gives the pairs of one.
+using ReadPairs = std::function<std::vector<WordPair>(const fs::path&)>;
+PairFiles read_pair_files(const std::array<fs::path, 3>& files, const ReadPairs& read);
+
+// A run makes many tasks of one config (to check it, to size it, to train it), and a study those of many runs: the
+// files read last are kept. `name` says what was read, and how; `sources` are all the files behind it, which are read
+// again once one of them has another size or time. Safe to call from several threads.
+std::shared_ptr<const PairFiles> kept_pair_files(const std::string& name, const std::vector<fs::path>& sources,
+                                                 const std::function<PairFiles()>& read);
+
+}  // namespace ordo
