@@ -13,6 +13,7 @@ from pathlib import Path
 BELOW = {
     "core": [],
     "config": ["core"],
+    "tokenizers": ["core"],
     "ops": ["core"],
     "cuda": ["ops"],
     "nn": ["ops", "config"],
@@ -22,7 +23,7 @@ BELOW = {
     "checkpoint": ["nn"],
     "views": ["models", "checkpoint"],
     "interop": ["models", "checkpoint"],
-    "data": ["ops", "config"],
+    "data": ["ops", "config", "tokenizers"],
     "generate": ["models", "data"],
     "tasks": ["generate"],
     "certify": ["models", "checkpoint"],
@@ -34,7 +35,7 @@ BELOW = {
 }
 # Seen from every layer that sees tensors: an abstract class which includes nothing of the house, so that the CUDA side can be opened at run time.
 OPEN_INTERFACES = {"cuda/backend.h"}
-NO_TENSORS = {"core", "config", "statistics", "metrics"}
+NO_TENSORS = {"core", "config", "tokenizers", "statistics", "metrics"}
 
 # (pattern of the include, who may have it, what the rule is)
 LIBRARIES = [
@@ -42,6 +43,9 @@ LIBRARIES = [
     (r"spdlog/", lambda p: p == "src/ordo/core/log.cpp", "spdlog is seen in src/ordo/core/log.cpp only"),
     (r"yaml-cpp/", lambda p: p.startswith("src/ordo/config/"), "yaml-cpp is seen in src/ordo/config/ only"),
     (r"boost/", lambda p: p.startswith("src/ordo/statistics/"), "Boost is seen in src/ordo/statistics/ only"),
+    (r"pcre2", lambda p: p == "src/ordo/tokenizers/regex.cpp", "PCRE2 is seen in src/ordo/tokenizers/regex.cpp only"),
+    (r"sentencepiece_", lambda p: p == "src/ordo/tokenizers/sentencepiece_model.cpp",
+     "SentencePiece is seen in src/ordo/tokenizers/sentencepiece_model.cpp only"),
     (r"catch2/", lambda p: p == "tests/support/catch.h", 'Catch2 comes through "support/catch.h" only'),
     (r"torch/torch\.h|ATen/ATen\.h", lambda p: False, "it costs 7 to 14 s of every compilation: include single headers"),
 ]

@@ -33,7 +33,12 @@ int list(const Words& words);
 int show_positions(const Words& words);
 int replay(const Words& words);
 int report(const Words& words);
+int tokenizer(const Words& words);
 int train(const Words& words);
+
+// A command that is several: the first word names one of `parts`, which gets the others; without words, or for help, a
+// list of them is printed.
+int run_part(std::string_view command, std::string_view summary, std::span<const Command> parts, const Words& words);
 
 std::string overview();  // what `ordo --help` prints
 

@@ -13,7 +13,7 @@
 namespace ordo::cli {
 
 std::span<const Command> commands() {
-  static constexpr std::array<Command, 14> kCommands{{
+  static constexpr std::array<Command, 15> kCommands{{
       {"train", "CONFIG", "train a model; goes on from the run folder's newest checkpoint", train},
       {"eval", "RUN…", "evaluate trained models over a whole split, at any lengths", eval},
       {"ablate", "STUDY",
@@ -25,6 +25,7 @@ std::span<const Command> commands() {
       {"certify", "CONFIG|RUN", "prove properties of the assembled model; --explain shows how order is seen",
        certify_model},
       {"config", "show|schema|diff", "the resolved config, its JSON Schema, differences between two", config},
+      {"tokenizer", "train|encode|decode", "a vocabulary from texts; texts as ids and back", tokenizer},
       {"list", "KINDS", "position encodings, kernels, models, tasks, … that a config may name", list},
       {"positions", "KIND", "what a position encoding does: tables, angles, biases, decay with the distance",
        show_positions},
@@ -44,6 +45,24 @@ const Command& find_command(const std::string& name) {
   }
   const std::string near = nearest(name, names);
   throw ConfigError(fmt::format("unknown command '{}'{}; the commands are {}", name,
+                                near.empty() ? "" : fmt::format(": did you mean '{}'?", near), join(names, ", ")));
+}
+
+int run_part(std::string_view command, std::string_view summary, std::span<const Command> parts, const Words& words) {
+  if (words.empty() || words[0] == "-h" || words[0] == "--help") {
+    Table table({});
+    for (const auto& part : parts)
+      table.row({fmt::format("  ordo {} {} {}", command, part.name, part.arguments), std::string(part.summary)});
+    print(fmt::format("{}\n\n{}", summary, table.text()));
+    return kDone;
+  }
+  Words names;
+  for (const auto& part : parts) {
+    if (part.name == words[0]) return part.run({words.begin() + 1, words.end()});
+    names.emplace_back(part.name);
+  }
+  const std::string near = nearest(words[0], names);
+  throw ConfigError(fmt::format("unknown 'ordo {} {}'{}; there are {}", command, words[0],
                                 near.empty() ? "" : fmt::format(": did you mean '{}'?", near), join(names, ", ")));
 }
 

@@ -86,21 +86,7 @@ int config(const Words& words) {
       {"schema", "", "its JSON Schema, for editors", schema},
       {"diff", "A B", "what differs between two configs or runs", diff},
   };
-  if (words.empty() || words[0] == "-h" || words[0] == "--help") {
-    Table table({});
-    for (const auto& part : kParts)
-      table.row({fmt::format("  ordo config {} {}", part.name, part.arguments), std::string(part.summary)});
-    print("Configs as files.\n\n" + table.text());
-    return kDone;
-  }
-  Words names;
-  for (const auto& part : kParts) {
-    if (part.name == words[0]) return part.run({words.begin() + 1, words.end()});
-    names.emplace_back(part.name);
-  }
-  const std::string near = nearest(words[0], names);
-  throw ConfigError(fmt::format("unknown 'ordo config {}'{}; there are {}", words[0],
-                                near.empty() ? "" : fmt::format(": did you mean '{}'?", near), join(names, ", ")));
+  return run_part("config", "Configs as files.", kParts, words);
 }
 
 }  // namespace ordo::cli

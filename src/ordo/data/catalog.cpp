@@ -3,14 +3,18 @@
 #include "ordo/data/byte_tokenizer.h"
 #include "ordo/data/char_tokenizer.h"
 #include "ordo/data/chase.h"
+#include "ordo/data/hf_tokenizer.h"
+#include "ordo/data/sentencepiece_tokenizer.h"
+#include "ordo/data/word_tokenizer.h"
 
 namespace ordo {
 
 const TokenizerCatalog& tokenizers() {
-  static const TokenizerCatalog catalog("tokenizer", {
-                                                         entry<ByteTokenizer, Tokenizer, TokenizerFacts>(),
-                                                         entry<CharTokenizer, Tokenizer, TokenizerFacts>(),
-                                                     });
+  static const TokenizerCatalog catalog(
+      "tokenizer",
+      {entry<ByteTokenizer, Tokenizer, TokenizerFacts>(), entry<CharTokenizer, Tokenizer, TokenizerFacts>(),
+       entry<WordTokenizer, Tokenizer, TokenizerFacts>(), entry<SentencepieceTokenizer, Tokenizer, TokenizerFacts>(),
+       entry<HfTokenizer, Tokenizer, TokenizerFacts>()});
   return catalog;
 }
 template <>

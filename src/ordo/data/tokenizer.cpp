@@ -20,25 +20,8 @@ std::string describe_character(std::string_view text, size_t offset) {
   return shown ? fmt::format("'{}' (U+{:04X})", text.substr(offset, point.bytes), code) : fmt::format("U+{:04X}", code);
 }
 
-}  // namespace
-
-UnknownCharacter::UnknownCharacter(std::string_view text, size_t at, int64_t vocab_size)
-    : DataError(fmt::format("unknown character {} at {}: it is not among the {} characters of the training text",
-                            describe_character(text, at), place_in(text, at).text(), vocab_size)),
-      offset(at),
-      what_is_there(describe_character(text, at)) {}
-
-void write_vocabulary(const fs::path& folder, std::string_view kind, Json content) {
-  Json whole = Json::object();
-  whole["format"] = kVocabularyFormat;
-  whole["kind"] = kind;
-  whole.update(content);
-  fs::create_directories(folder);
-  write_file(folder / "vocabulary.json", json_text(whole));
-}
-
-Json read_vocabulary(const fs::path& folder, std::string_view kind) {
-  const fs::path path = folder / "vocabulary.json";
+// Of any kind, its format checked.
+Json read_saved(const fs::path& path) {
   Json content;
   try {
     content = parse_json(read_file(path), path.string());
@@ -54,9 +37,49 @@ Json read_vocabulary(const fs::path& folder, std::string_view kind) {
   const auto format = content["format"].get<int64_t>();
   require<DataError>(format >= 1 && format <= kVocabularyFormat,
                      "{} has format {}; this version of Ordo reads up to {}", path.string(), format, kVocabularyFormat);
+  return content;
+}
+
+}  // namespace
+
+UnknownCharacter::UnknownCharacter(std::string_view text, size_t at, int64_t vocab_size)
+    : DataError(fmt::format("unknown character {} at {}: it is not among the {} characters of the training text",
+                            describe_character(text, at), place_in(text, at).text(), vocab_size)),
+      offset(at),
+      what_is_there(describe_character(text, at)) {}
+
+Encoded Tokenizer::encode_special(std::string_view text, std::optional<std::string_view> pair) const {
+  Encoded all{.ids = encode(text)};
+  all.types.resize(all.ids.size(), 0);
+  if (!pair) return all;
+  const auto second = encode(*pair);
+  all.ids.insert(all.ids.end(), second.begin(), second.end());
+  all.types.resize(all.ids.size(), 1);
+  return all;
+}
+
+bool Tokenizer::is_special(int64_t) const { return false; }
+std::optional<int64_t> Tokenizer::find(std::string_view) const { return std::nullopt; }
+
+void write_vocabulary(const fs::path& folder, std::string_view kind, Json content) {
+  Json whole = Json::object();
+  whole["format"] = kVocabularyFormat;
+  whole["kind"] = kind;
+  whole.update(content);
+  fs::create_directories(folder);
+  write_file(folder / "vocabulary.json", json_text(whole));
+}
+
+Json read_vocabulary(const fs::path& folder, std::string_view kind) {
+  const fs::path path = folder / "vocabulary.json";
+  Json content = read_saved(path);
   const auto found = content["kind"].get<std::string>();
   require<DataError>(found == kind, "{} holds a {} tokenizer, the config asks for {}", path.string(), found, kind);
   return content;
+}
+
+std::string saved_kind(const fs::path& folder) {
+  return read_saved(folder / "vocabulary.json")["kind"].get<std::string>();
 }
 
 }  // namespace ordo

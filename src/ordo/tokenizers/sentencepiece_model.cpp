@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ordo/tokenizers/sentencepiece_model.h"
+
+#include <sentencepiece_processor.h>
+#include <sentencepiece_trainer.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "ordo/core/errors.h"
+#include "ordo/core/text.h"
+#include "ordo/tokenizers/unicode.h"
+#include "ordo/tokenizers/vocabulary.h"
+
+namespace ordo {
+
+struct SentencepieceModel::Library {
+  sentencepiece::SentencePieceProcessor processor;
+};
+
+namespace {
+
+constexpr std::string_view kSpaceMark = "\u2581";
+
+// "Internal: src/x.cc(12) [condition] text" of the library: what follows the condition is for people.
+std::string words_of(const sentencepiece::util::Status& status) {
+  std::string text = status.ToString();
+  const size_t end = text.rfind("] ");
+  return end == std::string::npos || end + 2 >= text.size() ? text : text.substr(end + 2);
+}
+
+}  // namespace
+
+SentencepieceModel::SentencepieceModel(std::string_view bytes, const std::string& name)
+    : file_(read_sentencepiece_file(bytes, name)) {
+  auto library = std::make_unique<Library>();
+  const auto status = library->processor.LoadFromSerializedProto({bytes.data(), bytes.size()});
+  require<DataError>(status.ok(), "{}: SentencePiece does not take this model: {}", name, words_of(status));
+  require<DataError>(library->processor.GetPieceSize() == vocab_size(), "{} is damaged: it has {} pieces, {} are read",
+                     name, vocab_size(), library->processor.GetPieceSize());
+  library_ = std::move(library);
+  if (file_.is_unigram) read_paths();
+}
+
+void SentencepieceModel::read_paths() {
+  constexpr float kPenalty = 10.0F, kBonus = 0.1F;
+  float least = std::numeric_limits<float>::max();
+  for (int64_t id = 0; id < vocab_size(); ++id) {
+    const SentencepiecePiece& piece = at(id);
+    if (piece.type == PieceType::normal) least = std::min(least, piece.score);
+    if (piece.type == PieceType::normal) paths_.add(piece.text, id, piece.score);
+    // Better than all that could stand in its place, the more the longer it is.
+    if (piece.type == PieceType::user_defined)
+      paths_.add(piece.text, id, kBonus * static_cast<float>(piece.text.size() - 1));
+  }
+  paths_.set_unknown(library_->processor.unk_id(), least - kPenalty);
+  if (!file_.byte_fallback) return;
+  for (unsigned byte = 0; byte < 256; ++byte)
+    byte_ids_.push_back(library_->processor.PieceToId(byte_token(static_cast<unsigned char>(byte))));
+}
+
+// Of a normalised text, under a unigram model.
+std::vector<int64_t> SentencepieceModel::cut(std::string_view normal) const {
+  const int64_t unknown = library_->processor.unk_id();
+  std::vector<int64_t> ids;
+  bool joins = false;  // neighbouring unknown characters are one
+  for (const auto& cut : paths_.cut(normal)) {
+    const bool is_unknown = cut.id == unknown;
+    if (is_unknown && !byte_ids_.empty()) {
+      for (const char c : normal.substr(cut.from, cut.to - cut.from))
+        ids.push_back(byte_ids_[static_cast<unsigned char>(c)]);
+    } else if (!is_unknown || !joins) {
+      ids.push_back(cut.id);
+    }
+    joins = is_unknown;
+  }
+  return ids;
+}
+
+SentencepieceModel::~SentencepieceModel() = default;
+
+std::vector<int64_t> SentencepieceModel::encode(std::string_view text) const {
+  size_t bad = 0;
+  require<DataError>(valid_utf8(text, &bad), "the text is not valid UTF-8 at byte {}", bad);
+  sentencepiece::ImmutableSentencePieceText result;
+  const auto status = library_->processor.Encode({text.data(), text.size()}, result.mutable_proto());
+  require<DataError>(status.ok(), "SentencePiece cannot encode a text of {} bytes: {}", text.size(), words_of(status));
+  std::vector<int64_t> ids;
+  std::string normal;
+  for (const auto& one : result.pieces()) {
+    ids.push_back(one.id());
+    normal += at(one.id()).type == PieceType::byte ? piece(one.id()) : one.piece();
+  }
+  return file_.is_unigram ? cut(normal) : ids;
+}
+
+std::string SentencepieceModel::decode(std::span<const int64_t> ids) const {
+  std::vector<int> narrow;
+  for (const int64_t id : ids) {
+    at(id);
+    narrow.push_back(static_cast<int>(id));
+  }
+  std::string text;
+  const auto status = library_->processor.Decode(narrow, &text);
+  require<DataError>(status.ok(), "SentencePiece cannot decode {} ids: {}", ids.size(), words_of(status));
+  return text;
+}
+
+const SentencepiecePiece& SentencepieceModel::at(int64_t id) const {
+  require<DataError>(id >= 0 && id < vocab_size(), "token id {} is not in the vocabulary (0 … {})", id,
+                     vocab_size() - 1);
+  return file_.pieces[static_cast<size_t>(id)];
+}
+
+std::string SentencepieceModel::piece(int64_t id) const {
+  const SentencepiecePiece& here = at(id);
+  constexpr size_t kDigits = 3;  // of "<0x0A>"
+  switch (here.type) {
+    case PieceType::control:
+      return "";
+    case PieceType::unknown:
+      return " \u2047 ";  // as the library decodes it
+    case PieceType::byte:
+      return std::string(1, static_cast<char>(std::stoi(here.text.substr(kDigits, 2), nullptr, 16)));
+    default:
+      return with_replaced(here.text, kSpaceMark, " ");
+  }
+}
+
+bool SentencepieceModel::is_special(int64_t id) const {
+  const PieceType type = at(id).type;
+  return type == PieceType::control || type == PieceType::unknown;
+}
+
+std::optional<int64_t> SentencepieceModel::find(std::string_view piece) const {
+  const auto& all = file_.pieces;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.text == piece; });
+  return found == all.end() ? std::nullopt : std::optional<int64_t>(found - all.begin());
+}
+
+std::optional<int64_t> SentencepieceModel::begin() const {
+  const int id = library_->processor.bos_id();
+  return id < 0 ? std::nullopt : std::optional<int64_t>(id);
+}
+std::optional<int64_t> SentencepieceModel::end() const {
+  const int id = library_->processor.eos_id();
+  return id < 0 ? std::nullopt : std::optional<int64_t>(id);
+}
+
+namespace {
+
+class Lines final : public sentencepiece::SentenceIterator {
+ public:
+  explicit Lines(const LineSource& source) : source_(source) { Lines::Next(); }
+  bool done() const override { return line_ == nullptr; }
+  void Next() override { line_ = source_(); }
+  const std::string& value() const override { return *line_; }
+  sentencepiece::util::Status status() const override { return {}; }
+
+ private:
+  const LineSource& source_;
+  const std::string* line_ = nullptr;
+};
+
+}  // namespace
+
+std::string train_sentencepiece(const SentencepieceTraining& settings, const LineSource& lines) {
+  constexpr int64_t kFixedPieces = 4, kBytes = 256;
+  const int64_t least =
+      kFixedPieces + static_cast<int64_t>(settings.symbols.size()) + (settings.byte_fallback ? kBytes : 0) + 1;
+  require<ConfigError>(settings.vocab_size >= least && settings.vocab_size < kMostTokens,
+                       "a vocabulary of {} is too small or too large: with these settings it has at least {}, and "
+                       "fewer than {}",
+                       settings.vocab_size, least, kMostTokens);
+  for (const auto& symbol : settings.symbols)
+    require<ConfigError>(!symbol.empty() && symbol.find_first_of(",\"\n\r") == std::string::npos,
+                         "the symbol '{}' is empty or has a comma, a quote or a line break, which cannot be given",
+                         symbol);
+  const auto flag = [](bool on) { return on ? "true" : "false"; };
+  Lines iterator(lines);
+  require<DataError>(!iterator.done(), "the training text has no line");
+  std::string model;
+  // A fixed number of threads: sums are made per thread, and the model would depend on it.
+  const auto status = sentencepiece::SentencePieceTrainer::Train(
+      {{"model_type", settings.algorithm},
+       {"vocab_size", std::to_string(settings.vocab_size)},
+       {"character_coverage", number_text(settings.coverage)},
+       {"byte_fallback", flag(settings.byte_fallback)},
+       {"split_digits", flag(settings.split_digits)},
+       {"normalization_rule_name", settings.normalization},
+       {"user_defined_symbols", join(settings.symbols, ",")},
+       {"unk_id", "0"},
+       {"bos_id", "1"},
+       {"eos_id", "2"},
+       {"pad_id", "3"},
+       {"num_threads", "2"},
+       {"max_sentence_length", std::to_string(1 << 30)},  // longer lines than that would be left out
+       {"minloglevel", "2"}},
+      &iterator, &model);
+  require<ConfigError>(status.ok(), "SentencePiece cannot train this vocabulary: {}", words_of(status));
+  return model;
+}
+
+}  // namespace ordo
