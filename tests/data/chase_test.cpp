@@ -20,7 +20,7 @@ std::vector<std::string> sorted_words(const std::string& text) {
 }
 
 std::shared_ptr<TextSource> chase(uint64_t seed, int64_t sentences, int64_t held_out) {
-  auto config = std::make_shared<Chase::Config>();
+  auto config = std::make_shared<ChaseText::Config>();
   config->sentences = sentences;
   config->held_out = held_out;
   Choice<TextSource> choice("chase");

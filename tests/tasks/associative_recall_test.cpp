@@ -63,9 +63,9 @@ TEST_CASE("associative_recall: more pairs or queries than keys are refused, with
 }
 
 TEST_CASE("associative_recall: a task with few keys can be summed up and told from others", "[unit]") {
-  const AssociativeRecall task({.examples = {.shortest = 2}, .keys = 2}, {});
+  const AssociativeRecall task({.drawn = {.shortest = 2}, .keys = 2}, {});
   CHECK(task.summary().size() > 2);
-  CHECK(task.fingerprint() != AssociativeRecall({.examples = {.shortest = 2}, .keys = 2}, {.seed = 1}).fingerprint());
+  CHECK(task.fingerprint() != AssociativeRecall({.drawn = {.shortest = 2}, .keys = 2}, {.seed = 1}).fingerprint());
 }
 
 TEST_CASE("associative_recall: an example by hand, which never changes", "[unit]") {

@@ -17,8 +17,8 @@ namespace {
 constexpr Language kLanguages[] = {Language::english, Language::chinese};
 constexpr int64_t kNouns = 12;  // the first symbols
 
-ChaseTask chase_task(Language language, bool bare = false) {
-  return ChaseTask({.language = language, .bare = bare}, {.seed = 1, .causal = false});
+Chase chase_task(Language language, bool bare = false) {
+  return Chase({.language = language, .bare = bare}, {.seed = 1, .causal = false});
 }
 
 std::vector<int64_t> sorted(std::vector<int64_t> words) {
@@ -49,7 +49,7 @@ struct Share {
 TEST_CASE("who chased whom: held-out sentences come in twins of the same words, with agent and patient swapped",
           "[unit]") {
   for (const Language language : kLanguages) {
-    const ChaseTask task = chase_task(language);
+    const Chase task = chase_task(language);
     REQUIRE(task.twins() == 2);
     for (const int64_t size : {task.least_size(), int64_t{10}, int64_t{16}, int64_t{64}})
       for (uint64_t pair = 0; pair < 200; ++pair) {
@@ -67,7 +67,7 @@ TEST_CASE("who chased whom: held-out sentences come in twins of the same words, 
 
 TEST_CASE("who chased whom: a sentence names two of twelve, one of whom is the answer", "[unit]") {
   for (const Language language : kLanguages) {
-    const ChaseTask task = chase_task(language);
+    const Chase task = chase_task(language);
     std::set<int64_t> agents;
     for (uint64_t i = 0; i < 400; ++i) {
       const Example sentence = task.held_out(3, i, 16);
@@ -84,7 +84,7 @@ TEST_CASE("who chased whom: a sentence names two of twelve, one of whom is the a
 TEST_CASE("who chased whom: in training no word tells which of the two it was, nor does the order of the two alone",
           "[unit]") {
   for (const Language language : kLanguages) {
-    const ChaseTask task = chase_task(language);
+    const Chase task = chase_task(language);
     std::map<int64_t, Share> by_word;
     Share first;  // the agent stands first: half of the sentences are passive
     for (uint64_t i = 0; i < 20'000; ++i) {
@@ -109,7 +109,7 @@ TEST_CASE("who chased whom: in training no word tells which of the two it was, n
 
 TEST_CASE("who chased whom: three bare words are a mirror: one twin is the other read backwards", "[unit]") {
   for (const Language language : kLanguages) {
-    const ChaseTask task = chase_task(language, /*bare=*/true);
+    const Chase task = chase_task(language, /*bare=*/true);
     for (uint64_t pair = 0; pair < 100; ++pair) {
       const Example one = task.held_out(5, 2 * pair, 3);
       Example other = task.held_out(5, 2 * pair + 1, 3);
@@ -123,16 +123,16 @@ TEST_CASE("who chased whom: three bare words are a mirror: one twin is the other
     CHECK_FALSE(chase_task(language).mirror());
   }
   // The closing "?" tells the ends apart.
-  CHECK_FALSE(ChaseTask({.examples = {.read = ReadAt::end}, .bare = true}, {.causal = false}).mirror());
+  CHECK_FALSE(Chase({.drawn = {.read = ReadAt::end}, .bare = true}, {.causal = false}).mirror());
 }
 
 TEST_CASE("who chased whom: sentences by hand, which never change", "[unit]") {
-  const ChaseTask english = chase_task(Language::english), chinese = chase_task(Language::chinese);
+  const Chase english = chase_task(Language::english), chinese = chase_task(Language::chinese);
   CHECK(english.text(english.held_out(1, 0, 12)) == "today a wolf is greeted by a brown dog slowly this autumn -> dog");
   CHECK(english.text(english.held_out(1, 1, 12)) ==
         "today a dog is greeted by a brown wolf slowly this autumn -> wolf");
   CHECK(chinese.text(chinese.held_out(1, 0, 9)) == "今天 慢慢地 一只 老虎 被 一只 棕色的 狗 叫住 -> 狗");
-  const ChaseTask bare = chase_task(Language::chinese, /*bare=*/true);
+  const Chase bare = chase_task(Language::chinese, /*bare=*/true);
   CHECK(bare.text(bare.held_out(1, 0, 3)) == "狗 叫住 老虎 -> 狗");
 }
 

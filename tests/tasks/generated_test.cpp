@@ -10,13 +10,13 @@
 #include "ordo/core/hash.h"
 #include "ordo/ops/fused_loss.h"
 #include "ordo/tasks/copy.h"
-#include "ordo/tasks/sequence_task.h"
+#include "ordo/tasks/drawn_task.h"
 
 namespace ordo::test {
 
 namespace {
 
-using Generated = std::shared_ptr<const SequenceTask>;
+using Generated = std::shared_ptr<const DrawnTask>;
 
 // All of them, with their default settings. The others read files, which they are not given here.
 std::vector<Generated> generated_tasks(bool causal = true) {
@@ -25,8 +25,8 @@ std::vector<Generated> generated_tasks(bool causal = true) {
     const auto config = entry.info.config();
     try {
       const auto task =
-          std::dynamic_pointer_cast<const SequenceTask>(entry.build(config.get(), {.seed = 4, .causal = causal}));
-      if (task && task->draws_examples()) found.push_back(task);
+          std::dynamic_pointer_cast<const DrawnTask>(entry.build(config.get(), {.seed = 4, .causal = causal}));
+      if (task) found.push_back(task);
     } catch (const ConfigError&) {
       continue;  // its files are missing
     }
@@ -34,12 +34,12 @@ std::vector<Generated> generated_tasks(bool causal = true) {
   return found;
 }
 
-std::vector<int64_t> sizes_of(const SequenceTask& task) {
+std::vector<int64_t> sizes_of(const DrawnTask& task) {
   const int64_t least = task.least_size();
   return {least, least + 1, least + 3, least + 8, least + 20};
 }
 
-void check_symbols(const SequenceTask& task, const Example& e) {
+void check_symbols(const DrawnTask& task, const Example& e) {
   const auto known = [&](int64_t id) { return id >= 0 && id < std::ssize(task.symbols()); };
   REQUIRE(std::all_of(e.given.begin(), e.given.end(), known));
   REQUIRE(std::all_of(e.asked.begin(), e.asked.end(),
@@ -100,9 +100,9 @@ TEST_CASE("generated tasks: the splits hold other examples than each other, and 
       if (task->kind() != entry.info.kind) continue;
       CAPTURE(task->kind());
       const auto other =
-          std::dynamic_pointer_cast<const SequenceTask>(entry.build(entry.info.config().get(), {.seed = 5}));
+          std::dynamic_pointer_cast<const DrawnTask>(entry.build(entry.info.config().get(), {.seed = 5}));
       const int64_t size = sizes_of(*task).back();
-      const auto rows = [size](const SequenceTask& from, Split split) {
+      const auto rows = [size](const DrawnTask& from, Split split) {
         std::vector<std::string> found;
         for (uint64_t i = 0; i < 20; ++i) found.push_back(from.text(from.held_out_example(split, i, size)));
         return found;
@@ -157,7 +157,7 @@ uint64_t hash_of(const Example& e, uint64_t hash) {
 uint64_t hash_of(const Tensor& ids, uint64_t hash) { return hash_bytes(ids.data_ptr(), ids.nbytes(), hash); }
 
 // Of all that is drawn: held-out examples, two training batches, and what a resume compares.
-uint64_t hash_of(const SequenceTask& task) {
+uint64_t hash_of(const DrawnTask& task) {
   uint64_t hash = task.fingerprint();
   const auto sizes = sizes_of(task);
   for (const Split split : {Split::validation, Split::test})
@@ -199,9 +199,9 @@ TEST_CASE("generated tasks: examples stay the same to the bit from version to ve
     REQUIRE(recorded.contains(task->kind()));
     CHECK(hash_text(hash_of(*task)) == recorded.at(task->kind()));
   }
-  const CopyTask set({.examples = {.shortest = 3, .examples = 30, .held_out = 7}}, {.seed = 4, .causal = false});
+  const Copy set({.drawn = {.shortest = 3, .examples = 30, .held_out = 7}}, {.seed = 4, .causal = false});
   CHECK(hash_text(hash_of(set)) == "xxh3:cbb2df186b5d6799");
-  const CopyTask uneven({.examples = {.common = 4, .common_share = 0.9}}, {.seed = 4, .causal = false});
+  const Copy uneven({.drawn = {.common = 4, .common_share = 0.9}}, {.seed = 4, .causal = false});
   CHECK(hash_text(hash_of(uneven)) == "xxh3:de13f54363c18939");
 }
 

@@ -5,13 +5,13 @@
 #include <cmath>
 #include <map>
 
-#include "ordo/tasks/sequence_task.h"
+#include "ordo/tasks/drawn_task.h"
 
 namespace ordo::test {
 
 // The share of the most frequent answer among `count` examples of a task that asks for labels; for others, of
 // the last answer.
-inline double share_of_favourite(const SequenceTask& task, int64_t size, uint64_t count) {
+inline double share_of_favourite(const DrawnTask& task, int64_t size, uint64_t count) {
   std::map<int64_t, double> times;
   for (uint64_t i = 0; i < count; ++i) ++times[task.held_out(11, i, size).asked.back()];
   double most = 0.0;

@@ -15,8 +15,8 @@ namespace {
 
 constexpr int64_t kSize = 5;  // of all examples, so that all rows are equally wide
 
-CopyTask copying(int64_t examples, int64_t held_out) {
-  return CopyTask({.examples = {.shortest = kSize, .examples = examples, .held_out = held_out}}, {.seed = 2});
+Copy copying(int64_t examples, int64_t held_out) {
+  return Copy({.drawn = {.shortest = kSize, .examples = examples, .held_out = held_out}}, {.seed = 2});
 }
 
 StreamOptions share(bool training, int64_t rows, Ranks ranks) {
@@ -56,7 +56,7 @@ Rows of_processes(const Task& task, int64_t count, int64_t rows, int64_t steps) 
 TEST_CASE("several processes train on the rows of one, with and without an end of the data", "[unit]") {
   for (const int64_t examples : {0, 11}) {
     CAPTURE(examples);
-    const CopyTask task = copying(examples, 1);
+    const Copy task = copying(examples, 1);
     for (const int64_t count : {2, 3}) {
       const Rows together = of_processes(task, count, 2, 5);
       together.check_same(of_processes(task, 1, 2 * count, 5));
@@ -66,7 +66,7 @@ TEST_CASE("several processes train on the rows of one, with and without an end o
 
 TEST_CASE("a training set's last examples are left to the next epoch where they are fewer than the processes",
           "[unit]") {
-  const CopyTask task = copying(9, 1);
+  const Copy task = copying(9, 1);
   const auto first = task.open(share(true, 2, {0, 2})), second = task.open(share(true, 2, {1, 2}));
   std::set<std::string> seen;
   for (int step = 0; step < 2; ++step)
@@ -85,7 +85,7 @@ TEST_CASE("a training set's last examples are left to the next epoch where they 
 TEST_CASE("several processes judge the rows of one, each once, be they fewer than the processes", "[unit]") {
   for (const int64_t held_out : {1, 2, 7, 12}) {
     CAPTURE(held_out);
-    const CopyTask task = copying(0, held_out);
+    const Copy task = copying(0, held_out);
     std::vector<std::string> names;
     for (int64_t rank = 0; rank < 3; ++rank) {
       const auto stream = task.open(share(false, 2, {rank, 3}));

@@ -4,7 +4,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/constant_pad_nd.h>
 
-#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -12,16 +11,17 @@
 #include "ordo/models/decoder.h"
 #include "ordo/models/encoder.h"
 #include "ordo/tasks/copy.h"
+#include "ordo/tasks/rows.h"
 #include "support/thrown.h"
 
 namespace ordo::test {
 namespace {
 
 // Given two symbols, asks for the first; a stand-in for tasks that ask one label of a row.
-class FirstSymbol final : public SequenceTask {
+class FirstSymbol final : public DrawnTask {
  public:
-  FirstSymbol(const SequenceConfig& config, const TaskFacts& facts)
-      : SequenceTask(config, facts, Asks::label, numbered_symbols(5)) {}
+  FirstSymbol(const DrawnConfig& config, const TaskFacts& facts)
+      : DrawnTask(config, facts, Asks::label, numbered_symbols(5)) {}
   Example example(KeyedSequence& draw, int64_t size) const override {
     Example made;
     for (int64_t i = 0; i < size; ++i) made.given.push_back(static_cast<int64_t>(draw.below(5)));
@@ -32,8 +32,8 @@ class FirstSymbol final : public SequenceTask {
   std::string_view kind() const override { return "first"; }
 };
 
-CopyTask copy_task(bool causal, SequenceConfig examples = {}, uint64_t seed = 1) {
-  return CopyTask({.examples = examples, .symbols = 4}, {.seed = seed, .causal = causal});
+Copy copy_task(bool causal, DrawnConfig drawn = {}, uint64_t seed = 1) {
+  return Copy({.drawn = drawn, .symbols = 4}, {.seed = seed, .causal = causal});
 }
 
 Batch first_batch(const Task& task, const StreamOptions& options) { return *task.open(options)->next(); }
@@ -58,7 +58,7 @@ std::shared_ptr<Model> small_model(const Task& task, bool causal, int64_t length
 
 TEST_CASE("sequence tasks: a causal row is a start, the example, an equals sign, and the answer but its last symbol",
           "[unit]") {
-  const CopyTask task = copy_task(true);
+  const Copy task = copy_task(true);
   const Batch batch = first_batch(task, {.split = Split::test, .batch_size = 3, .length = 4, .training = false});
   for (int64_t b = 0; b < 3; ++b) {
     const auto ids = row_of(batch.ids, b), targets = row_of(batch.targets, b);
@@ -77,7 +77,7 @@ TEST_CASE("sequence tasks: a causal row is a start, the example, an equals sign,
 }
 
 TEST_CASE("sequence tasks: a two-sided row has a slot for each symbol asked, and nothing of the answer", "[unit]") {
-  const CopyTask task = copy_task(false);
+  const Copy task = copy_task(false);
   const Batch batch = first_batch(task, {.split = Split::test, .batch_size = 2, .length = 3, .training = false});
   for (int64_t b = 0; b < 2; ++b) {
     const auto ids = row_of(batch.ids, b), targets = row_of(batch.targets, b);
@@ -91,7 +91,7 @@ TEST_CASE("sequence tasks: a two-sided row has a slot for each symbol asked, and
 
 TEST_CASE("sequence tasks: shorter rows of a batch are padded, and a two-sided model is told which", "[unit]") {
   const StreamOptions options{.split = Split::train, .batch_size = 64, .length = 6, .seed = 3};
-  const CopyTask two_sided = copy_task(false, {.shortest = 2});
+  const Copy two_sided = copy_task(false, {.shortest = 2});
   const Batch batch = first_batch(two_sided, options);
   REQUIRE(batch.mask.keys.defined());
   CHECK(at::equal(batch.mask.keys, batch.ids.ne(kPadding)));
@@ -99,30 +99,6 @@ TEST_CASE("sequence tasks: shorter rows of a batch are padded, and a two-sided m
   for (int64_t b = 0; b < 64; ++b) sizes.insert(batch.targets[b].ne(kIgnore).sum().item<int64_t>());
   CHECK(sizes == std::set<int64_t>{2, 3, 4, 5, 6});
   CHECK_FALSE(first_batch(copy_task(true, {.shortest = 2}), options).mask.keys.defined());
-}
-
-TEST_CASE("sequence tasks: common sizes are drawn as often as they are to be, others evenly", "[unit]") {
-  const CopyTask task = copy_task(true, {.shortest = 2, .common = 4, .common_share = 0.9});
-  const StreamOptions options{.split = Split::train, .batch_size = 4000, .length = 8, .seed = 3};
-  std::map<int64_t, double> share;
-  const Tensor sizes = first_batch(task, options).targets.ne(kIgnore).sum(1);
-  for (int64_t b = 0; b < 4000; ++b) share[sizes[b].item<int64_t>()] += 1.0 / 4000.0;
-  CHECK(share.size() == 7);
-  for (int64_t size = 2; size <= 8; ++size)  // five standard errors
-    CHECK(share[size] == Approx(size <= 4 ? 0.3 : 0.025).margin(size <= 4 ? 0.036 : 0.0125));
-}
-
-TEST_CASE("sequence tasks: common sizes lie among those trained on, and have a share", "[unit]") {
-  const auto refusal = [](const SequenceConfig& examples) {
-    return copy_task(true, examples).refuses_length(Split::train, 8).value_or("");
-  };
-  CHECK_THAT(refusal({.common = 8, .common_share = 0.9}),
-             Catch::Contains("common (8)") && Catch::Contains("train.length (8)"));
-  CHECK_THAT(refusal({.shortest = 5, .common = 4, .common_share = 0.9}), Catch::Contains("at least 5"));
-  CHECK_THAT(refusal({.common = 4}), Catch::Contains("common_share (0)"));
-  CHECK_THAT(refusal({.common_share = 0.5}), Catch::Contains("common (0)"));
-  CHECK(refusal({.common = 4, .common_share = 0.9}).empty());
-  CHECK_FALSE(copy_task(true, {.common = 8, .common_share = 0.9}).refuses_length(Split::test, 4));
 }
 
 TEST_CASE("sequence tasks: a label is read from the mean of a two-sided row, at a closing ? of a causal one",
@@ -154,23 +130,9 @@ TEST_CASE("sequence tasks: padding does not change what a label is read from", "
   CHECK(a == Approx(b).epsilon(1e-6));
 }
 
-TEST_CASE("sequence tasks: examples follow from the seed, held-out ones not from the run's", "[unit]") {
-  const auto ids = [](uint64_t task_seed, uint64_t run_seed, Split split) {
-    return first_batch(
-               copy_task(true, {}, task_seed),
-               {.split = split, .batch_size = 8, .length = 8, .seed = run_seed, .training = split == Split::train})
-        .ids;
-  };
-  CHECK(at::equal(ids(1, 1, Split::test), ids(1, 2, Split::test)));
-  CHECK_FALSE(at::equal(ids(1, 1, Split::test), ids(2, 1, Split::test)));
-  CHECK_FALSE(at::equal(ids(1, 1, Split::test), ids(1, 1, Split::validation)));
-  CHECK(at::equal(ids(1, 1, Split::train), ids(1, 1, Split::train)));
-  CHECK_FALSE(at::equal(ids(1, 1, Split::train), ids(1, 2, Split::train)));
-}
-
 TEST_CASE("sequence tasks: a stream goes on from its state, with and without an end of the data", "[unit]") {
   for (const int64_t examples : {0, 10}) {
-    const CopyTask task = copy_task(true, {.examples = examples});
+    const Copy task = copy_task(true, {.examples = examples});
     const StreamOptions options{.split = Split::train, .batch_size = 4, .length = 5, .seed = 2};
     const auto stream = task.open(options);
     for (int i = 0; i < 4; ++i) stream->next();
@@ -183,7 +145,7 @@ TEST_CASE("sequence tasks: a stream goes on from its state, with and without an 
 }
 
 TEST_CASE("sequence tasks: a training set is gone through once an epoch, in another order each", "[unit]") {
-  const CopyTask task = copy_task(true, {.examples = 6});
+  const Copy task = copy_task(true, {.examples = 6});
   const auto stream = task.open({.split = Split::train, .batch_size = 6, .length = 9, .seed = 2});
   const Batch one = *stream->next(), two = *stream->next();
   CHECK(std::set(one.examples.begin(), one.examples.end()) == std::set(two.examples.begin(), two.examples.end()));
@@ -191,7 +153,7 @@ TEST_CASE("sequence tasks: a training set is gone through once an epoch, in anot
 }
 
 TEST_CASE("sequence tasks: an evaluation judges every held-out example once, whatever the batch size", "[unit]") {
-  const CopyTask task = copy_task(true, {.held_out = 10});
+  const Copy task = copy_task(true, {.held_out = 10});
   const auto model = small_model(task, true, 5);
   model->eval();
   const auto evaluated = [&](int64_t rows) {
@@ -213,7 +175,7 @@ TEST_CASE("sequence tasks: an evaluation judges every held-out example once, wha
 }
 
 TEST_CASE("sequence tasks: the loss by place is that of the symbols asked there", "[unit]") {
-  const CopyTask task = copy_task(true, {.held_out = 4});
+  const Copy task = copy_task(true, {.held_out = 4});
   const auto model = small_model(task, true, 3);
   model->eval();
   const Evaluation made =
@@ -227,17 +189,8 @@ TEST_CASE("sequence tasks: the loss by place is that of the symbols asked there"
   CHECK(sum / 3.0 == Approx(made.metrics.at("loss")).epsilon(1e-6));
 }
 
-TEST_CASE("sequence tasks: sizes that do not exist are refused in words, in training sets too", "[unit]") {
-  for (const int64_t examples : {0, 20}) {
-    const CopyTask task = copy_task(true, {.shortest = 5, .examples = examples});
-    CHECK(thrown<ConfigError>([&] { task.open({.split = Split::train, .batch_size = 1, .length = 4}); }) ==
-          "copy has no examples of length 4: with these settings 5 is the smallest");
-    CHECK_FALSE(task.refuses_length(Split::test, 4));
-  }
-}
-
 TEST_CASE("sequence tasks: what is judged is held out, by whole examples", "[unit]") {
-  const CopyTask task = copy_task(true);
+  const Copy task = copy_task(true);
   CHECK_FALSE(task.has(Split::train));
   CHECK(task.has(Split::validation));
   const StreamOptions sliding{.split = Split::test, .batch_size = 1, .length = 4, .training = false, .stride = 2};

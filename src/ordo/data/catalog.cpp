@@ -23,7 +23,7 @@ const Kinds& kinds_of<Tokenizer>() {
 }
 
 const TextSourceCatalog& text_sources() {
-  static const TextSourceCatalog catalog("text generator", {entry<Chase, TextSource, TextFacts>()});
+  static const TextSourceCatalog catalog("text generator", {entry<ChaseText, TextSource, TextFacts>()});
   return catalog;
 }
 template <>

@@ -102,7 +102,7 @@ std::string chase_line(uint64_t key, uint64_t index) {
   return chase_event(event) + " . " + chase_outcome(event) + " .";
 }
 
-std::string Chase::text(Split split) const {
+std::string ChaseText::text(Split split) const {
   const uint64_t key = key_of(seed_, fmt::format("chase {}", split_name(split)));
   const int64_t lines = split == Split::train ? config_.sentences : config_.held_out;
   std::string text;
@@ -110,7 +110,7 @@ std::string Chase::text(Split split) const {
   return text;
 }
 
-void fields(Fields& f, Chase::Config& c) {
+void fields(Fields& f, ChaseText::Config& c) {
   constexpr double kMostLines = 10'000'000;  // 800 MB of text
   f("sentences", c.sentences, "lines of the training text", within(1, kMostLines));
   f("held_out", c.held_out, "lines of the validation text and of the test text", within(1, kMostLines));

@@ -11,7 +11,7 @@
 
 namespace ordo {
 
-class Chase final : public TextSource {
+class ChaseText final : public TextSource {
  public:
   struct Config {
     int64_t sentences = 20000;  // lines of the training text
@@ -19,7 +19,7 @@ class Chase final : public TextSource {
   };
   static constexpr std::string_view kKind = "chase",
                                     kSummary = "a little language of who chased whom: the order of words decides";
-  Chase(const Config& config, const TextFacts& facts) : config_(config), seed_(facts.seed) {}
+  ChaseText(const Config& config, const TextFacts& facts) : config_(config), seed_(facts.seed) {}
   std::string_view kind() const override { return kKind; }
   std::string text(Split split) const override;
 
@@ -27,7 +27,7 @@ class Chase final : public TextSource {
   Config config_;
   uint64_t seed_;
 };
-void fields(Fields& f, Chase::Config& c);
+void fields(Fields& f, ChaseText::Config& c);
 
 // One line, without its line break: a pure function of (key, index).
 std::string chase_line(uint64_t key, uint64_t index);

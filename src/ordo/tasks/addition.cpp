@@ -31,12 +31,11 @@ std::vector<int64_t> digits_of_sum(const std::vector<int64_t>& a, const std::vec
 void fields(Fields& f, Addition::Config& c) {
   f("reversed", c.reversed, "numbers written with their last digit first: none, the sum, or all", kReversals);
   f("base", c.base, "digits are 0 to base - 1", within(2, kMostSymbols));
-  sequence_fields(f, c.examples, Asks::sequence);
+  drawn_fields(f, c.drawn, Asks::sequence);
 }
 
 Addition::Addition(const Config& config, const TaskFacts& facts)
-    : SequenceTask(config.examples, facts, Asks::sequence, joined(numbered_symbols(config.base), {"+"})),
-      config_(config) {}
+    : DrawnTask(config.drawn, facts, Asks::sequence, joined(numbered_symbols(config.base), {"+"})), config_(config) {}
 
 Example Addition::example(KeyedSequence& draw, int64_t size) const {
   auto a = draw_row(draw, size, config_.base), b = draw_row(draw, size, config_.base);

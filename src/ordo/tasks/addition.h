@@ -5,17 +5,17 @@
 // can achieve length generalization but not robustly": all numbers). Digits are uniform, so a carry happens in about
 // half the places.
 #pragma once
-#include "ordo/tasks/sequence_task.h"
+#include "ordo/tasks/drawn_task.h"
 
 namespace ordo {
 
 // Which numbers are written with their last digit first.
 enum class Reversed { none, sum, all };
 
-class Addition final : public SequenceTask {
+class Addition final : public DrawnTask {
  public:
   struct Config {
-    SequenceConfig examples;
+    DrawnConfig drawn;
     Reversed reversed = Reversed::all;
     int64_t base = 10;
   };

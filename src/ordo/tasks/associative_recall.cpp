@@ -12,11 +12,11 @@ void fields(Fields& f, AssociativeRecall::Config& c) {
   f("keys", c.keys, "different keys; a row has as many pairs at the most", within(1, kMostSymbols));
   f("values", c.values, "different values", within(2, kMostSymbols));
   f("queries", c.queries, "keys asked for behind the pairs, all different; 0: every key of the row", at_least(0));
-  sequence_fields(f, c.examples, Asks::each);
+  drawn_fields(f, c.drawn, Asks::each);
 }
 
 AssociativeRecall::AssociativeRecall(const Config& config, const TaskFacts& facts)
-    : SequenceTask(config.examples, facts, Asks::each, joined(numbered_symbols(config.values), letters(config.keys))),
+    : DrawnTask(config.drawn, facts, Asks::each, joined(numbered_symbols(config.values), letters(config.keys))),
       config_(config) {
   require<ConfigError>(config.queries <= config.keys, "task.queries ({}) are of different keys, and task.keys is {}",
                        config.queries, config.keys);

@@ -5,14 +5,14 @@
 //   row    c 4 a 1 d 4 a d
 //   asked  . . . . . . 1 4
 #pragma once
-#include "ordo/tasks/sequence_task.h"
+#include "ordo/tasks/drawn_task.h"
 
 namespace ordo {
 
-class AssociativeRecall final : public SequenceTask {
+class AssociativeRecall final : public DrawnTask {
  public:
   struct Config {
-    SequenceConfig examples;
+    DrawnConfig drawn;
     int64_t keys = 32;
     int64_t values = 8;
     int64_t queries = 0;  // keys asked for; 0: all of the row

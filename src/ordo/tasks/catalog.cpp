@@ -27,7 +27,7 @@ namespace ordo {
 const TaskCatalog& tasks() {
   static const TaskCatalog catalog("task", {
                                                entry<LanguageModeling, Task, TaskFacts>(),
-                                               entry<CopyTask, Task, TaskFacts>(),
+                                               entry<Copy, Task, TaskFacts>(),
                                                entry<Reverse, Task, TaskFacts>(),
                                                entry<Sort, Task, TaskFacts>(),
                                                entry<Addition, Task, TaskFacts>(),
@@ -42,7 +42,7 @@ const TaskCatalog& tasks() {
                                                entry<Polynomial, Task, TaskFacts>(),
                                                entry<ListOps, Task, TaskFacts>(),
                                                entry<Lag, Task, TaskFacts>(),
-                                               entry<ChaseTask, Task, TaskFacts>(),
+                                               entry<Chase, Task, TaskFacts>(),
                                                entry<UpDown, Task, TaskFacts>(),
                                                entry<Scan, Task, TaskFacts>(),
                                                entry<Cogs, Task, TaskFacts>(),

@@ -72,7 +72,7 @@ const Lexicon& lexicon_of(Language language) { return language == Language::engl
 }  // namespace
 
 // The words of a language by their ids, and the forms made of them.
-struct ChaseTask::Grammar {
+struct Chase::Grammar {
   enum class Part { agent, patient, adverb, verb, participle, word };
   struct Slot {
     Part part;
@@ -128,7 +128,7 @@ struct ChaseTask::Grammar {
 };
 
 // All that was drawn. What stands at an actor's place (article, adjective) belongs to the place, not to the actor.
-struct ChaseTask::Sentence {
+struct Chase::Sentence {
   struct Place {
     int64_t article = 0;
     std::optional<int64_t> adjective = {};
@@ -170,27 +170,25 @@ constexpr int64_t kBareWords = 3;
 
 }  // namespace
 
-void fields(Fields& f, ChaseTask::Config& c) {
+void fields(Fields& f, Chase::Config& c) {
   f("language", c.language, "of the words", kChaseLanguages);
   f("bare", c.bare, "sentences of three words, agent, verb and patient; their swap is a reversal");
-  sequence_fields(f, c.examples, Asks::label);
+  drawn_fields(f, c.drawn, Asks::label);
 }
 
-ChaseTask::ChaseTask(const Config& config, const TaskFacts& facts)
-    : ChaseTask(config, facts, std::make_unique<Grammar>(lexicon_of(config.language))) {}
+Chase::Chase(const Config& config, const TaskFacts& facts)
+    : Chase(config, facts, std::make_unique<Grammar>(lexicon_of(config.language))) {}
 
-ChaseTask::ChaseTask(const Config& config, const TaskFacts& facts, std::unique_ptr<const Grammar> grammar)
-    : SequenceTask(config.examples, facts, Asks::label, grammar->words),
-      config_(config),
-      grammar_(std::move(grammar)) {}
+Chase::Chase(const Config& config, const TaskFacts& facts, std::unique_ptr<const Grammar> grammar)
+    : DrawnTask(config.drawn, facts, Asks::label, grammar->words), config_(config), grammar_(std::move(grammar)) {}
 
-ChaseTask::~ChaseTask() = default;
+Chase::~Chase() = default;
 
-int64_t ChaseTask::least_size() const {
+int64_t Chase::least_size() const {
   return config_.bare ? kBareWords : std::max(Grammar::least(grammar_->active), Grammar::least(grammar_->passive));
 }
 
-int64_t ChaseTask::given_length(int64_t size) const {
+int64_t Chase::given_length(int64_t size) const {
   require<ConfigError>(!config_.bare || size == kBareWords,
                        "with task.bare every sentence has {} words, found a length of {}; set train.length and "
                        "evaluate.lengths to {}, or task.bare to false",
@@ -198,12 +196,12 @@ int64_t ChaseTask::given_length(int64_t size) const {
   return size;
 }
 
-int64_t ChaseTask::asked_length(int64_t size) const {
+int64_t Chase::asked_length(int64_t size) const {
   (void)size;
   return 1;
 }
 
-ChaseTask::Sentence ChaseTask::draw_sentence(KeyedSequence& draw, int64_t size) const {
+Chase::Sentence Chase::draw_sentence(KeyedSequence& draw, int64_t size) const {
   const Grammar& g = *grammar_;
   Sentence s;
   const uint64_t agent = draw.below(g.nouns.size()), other = draw.below(g.nouns.size() - 1);
@@ -225,7 +223,7 @@ ChaseTask::Sentence ChaseTask::draw_sentence(KeyedSequence& draw, int64_t size) 
   return s;
 }
 
-Example ChaseTask::said(const Sentence& s) const {
+Example Chase::said(const Sentence& s) const {
   const Grammar& g = *grammar_;
   if (config_.bare) return {.given = {s.agent, g.verbs[s.verb], s.patient}, .asked = {s.agent}};
   std::vector<int64_t> words = s.before;
@@ -249,9 +247,9 @@ Example ChaseTask::said(const Sentence& s) const {
   return {.given = std::move(words), .asked = {s.agent}};
 }
 
-Example ChaseTask::example(KeyedSequence& draw, int64_t size) const { return said(draw_sentence(draw, size)); }
+Example Chase::example(KeyedSequence& draw, int64_t size) const { return said(draw_sentence(draw, size)); }
 
-Example ChaseTask::held_out(uint64_t key, uint64_t index, int64_t size) const {
+Example Chase::held_out(uint64_t key, uint64_t index, int64_t size) const {
   KeyedSequence draw(mix(key, index / 2));
   Sentence sentence = draw_sentence(draw, size);
   if (index % 2 == 1) std::swap(sentence.agent, sentence.patient);

@@ -6,22 +6,22 @@
 // and can be right once. Articles, adjectives and the marks of the passive stand where they stood, so none of them
 // tells the two apart. Held-out sentences come as such twins, training draws either of a pair with equal chance.
 #pragma once
-#include "ordo/tasks/sequence_task.h"
+#include "ordo/tasks/drawn_task.h"
 
 namespace ordo {
 
 enum class Language { english, chinese };
 
-class ChaseTask final : public SequenceTask {
+class Chase final : public DrawnTask {
  public:
   struct Config {
-    SequenceConfig examples;
+    DrawnConfig drawn;
     Language language = Language::english;
     bool bare = false;  // agent, verb, patient: "cat chases mouse"; then one of two twins is the other read backwards
   };
   static constexpr std::string_view kKind = "chase", kSummary = "who chased whom: agent and patient swap places";
-  ChaseTask(const Config& config, const TaskFacts& facts);
-  ~ChaseTask() override;
+  Chase(const Config& config, const TaskFacts& facts);
+  ~Chase() override;
   std::string_view kind() const override { return kKind; }
   Example example(KeyedSequence& draw, int64_t size) const override;
   int64_t twins() const override { return 2; }
@@ -30,17 +30,17 @@ class ChaseTask final : public SequenceTask {
   int64_t asked_length(int64_t size) const override;
   int64_t least_size() const override;
   // The mean of the three words says nothing of who stands on which side.
-  bool mirror() const override { return config_.bare && config_.examples.read != ReadAt::end; }
+  bool mirror() const override { return config_.bare && config_.drawn.read != ReadAt::end; }
 
  private:
   struct Grammar;
   struct Sentence;
-  ChaseTask(const Config& config, const TaskFacts& facts, std::unique_ptr<const Grammar> grammar);
+  Chase(const Config& config, const TaskFacts& facts, std::unique_ptr<const Grammar> grammar);
   Sentence draw_sentence(KeyedSequence& draw, int64_t size) const;
   Example said(const Sentence& sentence) const;
   Config config_;
   std::unique_ptr<const Grammar> grammar_;
 };
-void fields(Fields& f, ChaseTask::Config& c);
+void fields(Fields& f, Chase::Config& c);
 
 }  // namespace ordo

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ordo/tasks/copy.h"
 
+#include "ordo/tasks/rows.h"
+
 namespace ordo {
 
-void fields(Fields& f, CopyTask::Config& c) {
-  f("symbols", c.symbols, "different symbols", within(2, 10'000));
-  sequence_fields(f, c.examples, Asks::sequence);
+void fields(Fields& f, Copy::Config& c) {
+  f("symbols", c.symbols, "different symbols a row is drawn from", within(2, kMostSymbols));
+  drawn_fields(f, c.drawn, Asks::sequence);
 }
 
-CopyTask::CopyTask(const Config& config, const TaskFacts& facts)
-    : SequenceTask(config.examples, facts, Asks::sequence, numbered_symbols(config.symbols)) {}
+Copy::Copy(const Config& config, const TaskFacts& facts)
+    : DrawnTask(config.drawn, facts, Asks::sequence, numbered_symbols(config.symbols)), config_(config) {}
 
-Example CopyTask::example(KeyedSequence& draw, int64_t size) const {
-  Example made;
-  for (int64_t i = 0; i < size; ++i) made.given.push_back(static_cast<int64_t>(draw.below(symbols().size())));
-  made.asked = made.given;
-  return made;
+Example Copy::example(KeyedSequence& draw, int64_t size) const {
+  const auto row = draw_row(draw, size, config_.symbols);
+  return {.given = row, .asked = row};
 }
 
 }  // namespace ordo

@@ -33,11 +33,11 @@ void fields(Fields& f, Counting::Config& c) {
   f("cap", c.cap, "highest value: a counter that has come so far stays there", within(1, kMostSymbols));
   f("increment", c.increment, "share of the operations that add one", within(0.0, 1.0));
   f("reset", c.reset, "share of the operations that set a counter to zero; the rest are passes", within(0.0, 1.0));
-  sequence_fields(f, c.examples, Asks::each);
+  drawn_fields(f, c.drawn, Asks::each);
 }
 
 Counting::Counting(const Config& config, const TaskFacts& facts)
-    : SequenceTask(config.examples, facts, Asks::each, counting_symbols(config)), config_(config) {
+    : DrawnTask(config.drawn, facts, Asks::each, counting_symbols(config)), config_(config) {
   require<ConfigError>(config.increment + config.reset <= 1.0,
                        "task.increment ({}) and task.reset ({}) are shares of the operations: together at most 1",
                        config.increment, config.reset);

@@ -7,14 +7,14 @@
 // Only some of the row is to be counted, back to the last reset: what a position by content can do and one by distance
 // cannot. Variables are drawn uniformly.
 #pragma once
-#include "ordo/tasks/sequence_task.h"
+#include "ordo/tasks/drawn_task.h"
 
 namespace ordo {
 
-class Counting final : public SequenceTask {
+class Counting final : public DrawnTask {
  public:
   struct Config {
-    SequenceConfig examples;
+    DrawnConfig drawn;
     int64_t variables = 1;
     int64_t cap = 10;         // a variable that has come so far stays there
     double increment = 0.19;  // shares of the operations; the rest are passes

@@ -26,11 +26,11 @@ std::vector<std::string> bracket_names(int64_t kinds) {
 void fields(Fields& f, Dyck::Config& c) {
   f("brackets", c.brackets, "kinds of brackets: k of Dyck-k", within(1, kMostBrackets));
   f("depth", c.depth, "brackets that are open at the same time, at the most", at_least(1));
-  sequence_fields(f, c.examples, Asks::each);
+  drawn_fields(f, c.drawn, Asks::each);
 }
 
 Dyck::Dyck(const Config& config, const TaskFacts& facts)
-    : SequenceTask(config.examples, facts, Asks::each, bracket_names(config.brackets)), config_(config) {}
+    : DrawnTask(config.drawn, facts, Asks::each, bracket_names(config.brackets)), config_(config) {}
 
 Example Dyck::example(KeyedSequence& draw, int64_t size) const {
   Example row;

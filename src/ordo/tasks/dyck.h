@@ -9,14 +9,14 @@
 // must not); its kind is uniform. Beyond the last symbol there is something to guess with: after an opening bracket the
 // answer is its own partner.
 #pragma once
-#include "ordo/tasks/sequence_task.h"
+#include "ordo/tasks/drawn_task.h"
 
 namespace ordo {
 
-class Dyck final : public SequenceTask {
+class Dyck final : public DrawnTask {
  public:
   struct Config {
-    SequenceConfig examples;
+    DrawnConfig drawn;
     int64_t brackets = 2;  // kinds: k
     int64_t depth = 4;     // brackets open at a time, at the most
   };

@@ -11,11 +11,11 @@ namespace ordo {
 void fields(Fields& f, Lag::Config& c) {
   f("symbols", c.symbols, "different symbols a row is drawn from", within(2, kMostSymbols));
   f("lag", c.lag, "how many places before", at_least(1));
-  sequence_fields(f, c.examples, Asks::each);
+  drawn_fields(f, c.drawn, Asks::each);
 }
 
 Lag::Lag(const Config& config, const TaskFacts& facts)
-    : SequenceTask(config.examples, facts, Asks::each, numbered_symbols(config.symbols)), config_(config) {}
+    : DrawnTask(config.drawn, facts, Asks::each, numbered_symbols(config.symbols)), config_(config) {}
 
 Example Lag::example(KeyedSequence& draw, int64_t size) const {
   auto given = draw_row(draw, size, config_.symbols);

@@ -4,14 +4,14 @@
 //   row    3 1 0 2    (lag 2)
 //   asked  . . 3 1
 #pragma once
-#include "ordo/tasks/sequence_task.h"
+#include "ordo/tasks/drawn_task.h"
 
 namespace ordo {
 
-class Lag final : public SequenceTask {
+class Lag final : public DrawnTask {
  public:
   struct Config {
-    SequenceConfig examples;
+    DrawnConfig drawn;
     int64_t symbols = 8;
     int64_t lag = 8;
   };

@@ -75,12 +75,12 @@ void fields(Fields& f, ListOps::Config& c) {
   // With fewer than four, some lengths would have no tree.
   f("arguments", c.arguments, "arguments of an operator, at the most; each number from 2 on is equally likely",
     within(4, 100));
-  sequence_fields(f, c.examples, Asks::label);
+  drawn_fields(f, c.drawn, Asks::label);
 }
 
 ListOps::ListOps(const Config& config, const TaskFacts& facts)
-    : SequenceTask(config.examples, facts, Asks::label,
-                   joined(numbered_symbols(kDigits), {"[MIN", "[MAX", "[MED", "[SM", "]"})),
+    : DrawnTask(config.drawn, facts, Asks::label,
+                joined(numbered_symbols(kDigits), {"[MIN", "[MAX", "[MED", "[SM", "]"})),
       config_(config) {}
 ListOps::~ListOps() = default;
 

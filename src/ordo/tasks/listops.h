@@ -12,16 +12,16 @@
 #include <memory>
 #include <mutex>
 
-#include "ordo/tasks/sequence_task.h"
+#include "ordo/tasks/drawn_task.h"
 
 namespace ordo {
 
 class TreeLengths;
 
-class ListOps final : public SequenceTask {
+class ListOps final : public DrawnTask {
  public:
   struct Config {
-    SequenceConfig examples;
+    DrawnConfig drawn;
     int64_t depth = 10;      // levels, the root's included
     int64_t arguments = 10;  // of an operator, at the most
   };

@@ -25,11 +25,11 @@ std::optional<int64_t> winner_of(const std::vector<int64_t>& row, int64_t symbol
 
 void fields(Fields& f, Majority::Config& c) {
   f("symbols", c.symbols, "different symbols a row is drawn from", within(2, kMostCandidates));
-  sequence_fields(f, c.examples, Asks::label);
+  drawn_fields(f, c.drawn, Asks::label);
 }
 
 Majority::Majority(const Config& config, const TaskFacts& facts)
-    : SequenceTask(config.examples, facts, Asks::label, numbered_symbols(config.symbols)), config_(config) {}
+    : DrawnTask(config.drawn, facts, Asks::label, numbered_symbols(config.symbols)), config_(config) {}
 
 Example Majority::example(KeyedSequence& draw, int64_t size) const {
   while (true) {

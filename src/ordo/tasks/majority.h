@@ -3,14 +3,14 @@
 // can do it: the control among tasks that need one. Rows are uniform among those with a single winner, which makes all
 // answers equally likely at every length; most rows are won by a narrow margin.
 #pragma once
-#include "ordo/tasks/sequence_task.h"
+#include "ordo/tasks/drawn_task.h"
 
 namespace ordo {
 
-class Majority final : public SequenceTask {
+class Majority final : public DrawnTask {
  public:
   struct Config {
-    SequenceConfig examples;
+    DrawnConfig drawn;
     int64_t symbols = 2;
   };
   static constexpr std::string_view kKind = "majority", kSummary = "the symbol that stands most often in a row";

@@ -9,11 +9,11 @@ namespace ordo {
 
 void fields(Fields& f, ModularSum::Config& c) {
   f("modulus", c.modulus, "numbers are 0 to modulus - 1", within(2, kMostSymbols));
-  sequence_fields(f, c.examples, Asks::label);
+  drawn_fields(f, c.drawn, Asks::label);
 }
 
 ModularSum::ModularSum(const Config& config, const TaskFacts& facts)
-    : SequenceTask(config.examples, facts, Asks::label, numbered_symbols(config.modulus)), config_(config) {}
+    : DrawnTask(config.drawn, facts, Asks::label, numbered_symbols(config.modulus)), config_(config) {}
 
 Example ModularSum::example(KeyedSequence& draw, int64_t size) const {
   auto given = draw_row(draw, size, config_.modulus);

@@ -2,14 +2,14 @@
 // The sum of a row of numbers, modulo their number of kinds: 4 2 3 -> 4 (modulo 5). Parity is the same modulo 2. All
 // answers are equally likely at every length, and stay so when all numbers but one are known.
 #pragma once
-#include "ordo/tasks/sequence_task.h"
+#include "ordo/tasks/drawn_task.h"
 
 namespace ordo {
 
-class ModularSum final : public SequenceTask {
+class ModularSum final : public DrawnTask {
  public:
   struct Config {
-    SequenceConfig examples;
+    DrawnConfig drawn;
     int64_t modulus = 5;
   };
   static constexpr std::string_view kKind = "modular_sum", kSummary = "the sum of a row of numbers, modulo a number";

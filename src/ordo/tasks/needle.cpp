@@ -10,12 +10,11 @@ namespace ordo {
 void fields(Fields& f, Needle::Config& c) {
   f("symbols", c.symbols, "different symbols of the filler, which the values are too", within(2, kMostSymbols));
   f("needles", c.needles, "keys with a value, one of which is asked for", within(1, kMostSymbols));
-  sequence_fields(f, c.examples, Asks::label);
+  drawn_fields(f, c.drawn, Asks::label);
 }
 
 Needle::Needle(const Config& config, const TaskFacts& facts)
-    : SequenceTask(config.examples, facts, Asks::label,
-                   joined(numbered_symbols(config.symbols), letters(config.needles))),
+    : DrawnTask(config.drawn, facts, Asks::label, joined(numbered_symbols(config.symbols), letters(config.needles))),
       config_(config) {}
 
 Example Needle::example(KeyedSequence& draw, int64_t size) const {

@@ -4,14 +4,14 @@
 // and the value is asked: 5 0 a 3 3 7, a -> 3. Values look like filler, so they are found by their place behind the key
 // alone. Needles lie anywhere, uniformly. The size counts the row, needles included.
 #pragma once
-#include "ordo/tasks/sequence_task.h"
+#include "ordo/tasks/drawn_task.h"
 
 namespace ordo {
 
-class Needle final : public SequenceTask {
+class Needle final : public DrawnTask {
  public:
   struct Config {
-    SequenceConfig examples;
+    DrawnConfig drawn;
     int64_t symbols = 10;  // of filler and values
     int64_t needles = 1;
   };

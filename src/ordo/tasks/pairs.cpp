@@ -33,7 +33,7 @@ void fields(Fields& f, PairConfig& c) {
 }
 
 PairTask::PairTask(const PairConfig& config, const TaskFacts& facts)
-    : SequenceTask({}, facts, Asks::sequence, {}), config_(config) {
+    : SequenceTask(facts, Asks::sequence), config_(config) {
   require<ConfigError>(config.validation.empty() || config.validation_fraction == 0.0,
                        "task.validation ({}) and task.validation_fraction ({}) both say what validation is; give one",
                        config.validation.string(), config.validation_fraction);
@@ -140,13 +140,6 @@ int64_t PairTask::training_count() const { return std::ssize(pairs(Split::train)
 Example PairTask::training_example(uint64_t seed, uint64_t index, int64_t longest) const {
   (void)seed, (void)longest;  // every pair is drawn once an epoch
   return *pairs(Split::train).all[index];
-}
-
-Example PairTask::example(KeyedSequence& draw, int64_t size) const {
-  const Pairs& training = pairs(Split::train);
-  const int64_t count = training.up_to(size);
-  require<DataError>(count > 0, "{} has no answer of at most {} words", config_.train.string(), size);
-  return *training.all[draw.below(static_cast<uint64_t>(count))];
 }
 
 int64_t PairTask::held_out_count(Split split, int64_t size) const { return pairs(split).up_to(size); }

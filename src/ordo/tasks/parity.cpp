@@ -7,10 +7,10 @@
 
 namespace ordo {
 
-void fields(Fields& f, Parity::Config& c) { sequence_fields(f, c.examples, Asks::label); }
+void fields(Fields& f, Parity::Config& c) { drawn_fields(f, c.drawn, Asks::label); }
 
 Parity::Parity(const Config& config, const TaskFacts& facts)
-    : SequenceTask(config.examples, facts, Asks::label, numbered_symbols(2)) {}
+    : DrawnTask(config.drawn, facts, Asks::label, numbered_symbols(2)) {}
 
 Example Parity::example(KeyedSequence& draw, int64_t size) const {
   auto given = draw_row(draw, size, 2);

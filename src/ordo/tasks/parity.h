@@ -3,14 +3,14 @@
 // attention, a mean over the row, does worst (Hahn 2020, "Theoretical limitations of self-attention"). Bits are fair
 // and independent, so both answers are equally likely at every length, and stay so when all bits but one are known.
 #pragma once
-#include "ordo/tasks/sequence_task.h"
+#include "ordo/tasks/drawn_task.h"
 
 namespace ordo {
 
-class Parity final : public SequenceTask {
+class Parity final : public DrawnTask {
  public:
   struct Config {
-    SequenceConfig examples;
+    DrawnConfig drawn;
   };
   static constexpr std::string_view kKind = "parity", kSummary = "whether a row of bits holds an odd number of ones";
   Parity(const Config& config, const TaskFacts& facts);

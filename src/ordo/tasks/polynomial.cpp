@@ -17,11 +17,11 @@ bool is_prime(int64_t n) {
 
 void fields(Fields& f, Polynomial::Config& c) {
   f("modulus", c.modulus, "a prime; x and the coefficients are 0 to modulus - 1", within(2, kMostSymbols));
-  sequence_fields(f, c.examples, Asks::label);
+  drawn_fields(f, c.drawn, Asks::label);
 }
 
 Polynomial::Polynomial(const Config& config, const TaskFacts& facts)
-    : SequenceTask(config.examples, facts, Asks::label, numbered_symbols(config.modulus)), config_(config) {
+    : DrawnTask(config.drawn, facts, Asks::label, numbered_symbols(config.modulus)), config_(config) {
   int64_t larger = config.modulus;
   while (!is_prime(larger)) ++larger;
   require<ConfigError>(larger == config.modulus, "task.modulus ({}) must be a prime; the next one is {}",

@@ -3,14 +3,14 @@
 // (x = 2, modulo 5: 1·4 + 0·2 + 3 = 7). The size counts the coefficients. What a coefficient is worth depends on its
 // place, through a power of x. The last coefficient is uniform, so all answers are equally likely at every length.
 #pragma once
-#include "ordo/tasks/sequence_task.h"
+#include "ordo/tasks/drawn_task.h"
 
 namespace ordo {
 
-class Polynomial final : public SequenceTask {
+class Polynomial final : public DrawnTask {
  public:
   struct Config {
-    SequenceConfig examples;
+    DrawnConfig drawn;
     int64_t modulus = 5;  // a prime
   };
   static constexpr std::string_view kKind = "polynomial", kSummary = "the value of a polynomial modulo a prime";

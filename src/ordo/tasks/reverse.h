@@ -2,14 +2,14 @@
 // A row, and then the same row backwards: 3 1 2 -> 2 1 3. The first symbol of the answer stands beside its source, the
 // last one a whole row and its answer away, so every distance of the trained lengths is needed.
 #pragma once
-#include "ordo/tasks/sequence_task.h"
+#include "ordo/tasks/drawn_task.h"
 
 namespace ordo {
 
-class Reverse final : public SequenceTask {
+class Reverse final : public DrawnTask {
  public:
   struct Config {
-    SequenceConfig examples;
+    DrawnConfig drawn;
     int64_t symbols = 8;
   };
   static constexpr std::string_view kKind = "reverse", kSummary = "a row of symbols, backwards";

@@ -11,6 +11,12 @@
 
 namespace ordo {
 
+std::vector<std::string> numbered_symbols(int64_t count) {
+  std::vector<std::string> names;
+  for (int64_t i = 0; i < count; ++i) names.push_back(std::to_string(i));
+  return names;
+}
+
 std::vector<std::string> letters(int64_t count) {
   constexpr int64_t kAlphabet = 26;
   std::vector<std::string> names;

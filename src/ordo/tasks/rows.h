@@ -11,7 +11,8 @@ namespace ordo {
 
 inline constexpr double kMostSymbols = 10'000;  // of a task's setting
 
-std::vector<std::string> letters(int64_t count);  // "a", …, "z", "aa", "ab", …
+std::vector<std::string> numbered_symbols(int64_t count);  // "0", "1", …
+std::vector<std::string> letters(int64_t count);           // "a", …, "z", "aa", "ab", …
 std::vector<std::string> joined(std::vector<std::string> names, const std::vector<std::string>& more);
 
 // Uniform in [0, symbols), independently of each other.

@@ -10,11 +10,11 @@ namespace ordo {
 void fields(Fields& f, SelectiveCopy::Config& c) {
   f("symbols", c.symbols, "different symbols, the blank apart", within(2, kMostSymbols));
   f("copied", c.copied, "symbols among the blanks, and of the answer", at_least(1));
-  sequence_fields(f, c.examples, Asks::sequence);
+  drawn_fields(f, c.drawn, Asks::sequence);
 }
 
 SelectiveCopy::SelectiveCopy(const Config& config, const TaskFacts& facts)
-    : SequenceTask(config.examples, facts, Asks::sequence, joined(numbered_symbols(config.symbols), {"."})),
+    : DrawnTask(config.drawn, facts, Asks::sequence, joined(numbered_symbols(config.symbols), {"."})),
       config_(config) {}
 
 Example SelectiveCopy::example(KeyedSequence& draw, int64_t size) const {

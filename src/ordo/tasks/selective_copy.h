@@ -4,14 +4,14 @@
 // to be copied must be found by what it is. The size counts the row, blanks included; the number of symbols to copy
 // stays the same.
 #pragma once
-#include "ordo/tasks/sequence_task.h"
+#include "ordo/tasks/drawn_task.h"
 
 namespace ordo {
 
-class SelectiveCopy final : public SequenceTask {
+class SelectiveCopy final : public DrawnTask {
  public:
   struct Config {
-    SequenceConfig examples;
+    DrawnConfig drawn;
     int64_t symbols = 8;
     int64_t copied = 4;  // symbols among the blanks
   };

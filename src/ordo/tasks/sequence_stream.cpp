@@ -20,8 +20,6 @@ class ExampleStream final : public BatchStream {
                        split_name(options.split), options.length);
     require<DataError>(!finite() || !options.training || count_ >= options.ranks.count,
                        "{} training examples are too few for {} processes", count_, options.ranks.count);
-    const uint64_t own = key_of(task.facts_.seed, fmt::format("examples {}", split_name(options.split)));
-    key_ = finite() ? own : mix(own, options.seed);
   }
 
   std::optional<Batch> next() override {
@@ -32,7 +30,7 @@ class ExampleStream final : public BatchStream {
     std::vector<std::string> names;
     for (int64_t i = place_.cursor + rank * rows / ranks; i < place_.cursor + (rank + 1) * rows / ranks; ++i) {
       const uint64_t number = numbered(static_cast<uint64_t>(i));
-      examples.push_back(options_.training ? task_.training_example(key_, number, options_.length)
+      examples.push_back(options_.training ? task_.training_example(options_.seed, number, options_.length)
                                            : task_.held_out_example(options_.split, number, options_.length));
       names.push_back(fmt::format("{} example {}", split_name(options_.split), number));
     }
@@ -70,7 +68,6 @@ class ExampleStream final : public BatchStream {
   const SequenceTask& task_;
   StreamOptions options_;
   int64_t count_;  // of an epoch; 0: without end
-  uint64_t key_ = 0;
   StreamPlace place_;
 };
 

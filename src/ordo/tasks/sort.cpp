@@ -9,11 +9,11 @@ namespace ordo {
 
 void fields(Fields& f, Sort::Config& c) {
   f("symbols", c.symbols, "different symbols a row is drawn from", within(2, kMostSymbols));
-  sequence_fields(f, c.examples, Asks::sequence);
+  drawn_fields(f, c.drawn, Asks::sequence);
 }
 
 Sort::Sort(const Config& config, const TaskFacts& facts)
-    : SequenceTask(config.examples, facts, Asks::sequence, numbered_symbols(config.symbols)), config_(config) {}
+    : DrawnTask(config.drawn, facts, Asks::sequence, numbered_symbols(config.symbols)), config_(config) {}
 
 Example Sort::example(KeyedSequence& draw, int64_t size) const {
   const auto given = draw_row(draw, size, config_.symbols);

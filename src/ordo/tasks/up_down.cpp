@@ -29,12 +29,11 @@ void fields(Fields& f, UpDown::Config& c) {
   f("noise", c.noise, "levels that a price may lie off, to either side", within(0, 10000));
   f("places", c.places, "[first, last] step at which the ramps may begin; empty: wherever they fit", at_least(0));
   f("test_places", c.test_places, "the same for the series of the test; empty: as places", at_least(0));
-  sequence_fields(f, c.examples, Asks::label);
+  drawn_fields(f, c.drawn, Asks::label);
 }
 
 UpDown::UpDown(const Config& config, const TaskFacts& facts)
-    : SequenceTask(config.examples, facts, Asks::label,
-                   joined(numbered_symbols(config.levels), {"up_down", "down_up"})),
+    : DrawnTask(config.drawn, facts, Asks::label, joined(numbered_symbols(config.levels), {"up_down", "down_up"})),
       config_(config) {
   require<ConfigError>(config.ramp % 2 == 0, "task.ramp ({}) must be even: one half rises, the other falls",
                        config.ramp);
@@ -53,7 +52,7 @@ int64_t UpDown::asked_length(int64_t size) const {
 std::optional<std::string> UpDown::refuses_length(Split split, int64_t length) const {
   const auto& places = split == Split::test && !config_.test_places.empty() ? config_.test_places : config_.places;
   const int64_t needed = config_.ramp + (places.empty() ? 0 : places.back());
-  if (length >= needed) return SequenceTask::refuses_length(split, length);
+  if (length >= needed) return DrawnTask::refuses_length(split, length);
   return fmt::format("up_down has no series of length {}: ramps of {} that begin as late as task.{} says need {}",
                      length, config_.ramp, &places == &config_.test_places ? "test_places" : "places", needed);
 }
@@ -93,7 +92,7 @@ Example UpDown::held_out(uint64_t key, uint64_t index, int64_t size) const {
 }
 
 Example UpDown::held_out_example(Split split, uint64_t index, int64_t size) const {
-  if (split != Split::test || config_.test_places.empty()) return SequenceTask::held_out_example(split, index, size);
+  if (split != Split::test || config_.test_places.empty()) return DrawnTask::held_out_example(split, index, size);
   return twin(mix(key_of(seed(), "test places"), static_cast<uint64_t>(size)), index, size, config_.test_places);
 }
 

@@ -4,14 +4,14 @@
 // that is blind to order can do no better than to guess; held-out series come as such twins. Validation has its ramps
 // where training has them, the test where test_places says.
 #pragma once
-#include "ordo/tasks/sequence_task.h"
+#include "ordo/tasks/drawn_task.h"
 
 namespace ordo {
 
-class UpDown final : public SequenceTask {
+class UpDown final : public DrawnTask {
  public:
   struct Config {
-    SequenceConfig examples;
+    DrawnConfig drawn;
     int64_t levels = 24;                    // prices are 0 … levels - 1; flat is the middle
     int64_t ramp = 16;                      // steps of both ramps together
     int64_t noise = 2;                      // levels that a price may lie off, to either side
