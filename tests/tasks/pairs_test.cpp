@@ -66,7 +66,7 @@ std::vector<std::string> texts(const PairTask& task, Split split, int64_t size) 
 }
 
 std::shared_ptr<Model> pair_model(const PairTask& task, int64_t length) {
-  const StackConfig stack{.dim = 16, .layers = 1, .attention = {.heads = 2}};
+  const StackConfig stack{.dim = 16, .layers = 1, .attention = {.heads = 2}, .tie_embeddings = false};
   Choice<Model> choice("decoder");
   choice.config = std::make_shared<Decoder::Config>(Decoder::Config{stack});
   return models().build(choice, task.complete({.max_length = length, .seed = 1}));
@@ -184,13 +184,40 @@ TEST_CASE("pairs: a part of the training pairs can be held out, drawn from the s
   CHECK(held_out(1) != held_out(2));
 }
 
-TEST_CASE("pairs: words that training has not are told, and an answer with one is never right", "[unit]") {
+TEST_CASE("pairs: words that training has not are told, and how many answers hold one", "[unit]") {
   const Scratch scratch;
   const fs::path test = scratch.write("test.txt", "IN: walk OUT: I_FLY\nIN: hop OUT: I_WALK\nIN: walk OUT: I_WALK\n");
   const Scan task({.files = {.train = scratch.write("train.txt", kScan), .test = test}}, {});
   CHECK(texts(task, Split::test, 9) ==
         std::vector<std::string>{"walk -> <unknown> <end>", "<unknown> -> I_WALK <end>", "walk -> I_WALK <end>"});
-  CHECK(contains(task.summary()[2], "2 with a word that training has not"));
+  CHECK(contains(task.summary()[2],
+                 "2 with a word that training has not, 1 of them in the answer, which is then never right"));
+}
+
+TEST_CASE("pairs: an answer with a word that training has not is wrong even when <unknown> is written", "[unit]") {
+  const Scratch scratch;
+  const Scan task({.files = {.train = scratch.write("train.txt", kScan),
+                             .test = scratch.write("test.txt", "IN: walk OUT: I_FLY\n")}},
+                  {});
+  const auto model = pair_model(task, 3);
+  model->eval();
+  const StreamOptions options{.split = Split::test, .batch_size = 1, .length = 3, .training = false};
+  // The head's rows of both targets, <unknown> and <end>, along the states that they are judged at: they are written.
+  const Batch batch = *task.open(options)->next();
+  const at::NoGradGuard no_gradients;
+  const Tensor hidden = model->forward({.ids = batch.ids, .at = batch.at})[0];
+  const int64_t L = batch.ids.size(1), unknown = std::ssize(task.symbols()) - 2;
+  REQUIRE(batch.targets[0][L - 2].item<int64_t>() == unknown);
+  for (const int64_t back : {2, 1}) model->head().weight()[unknown + 2 - back].copy_(100.0 * hidden[L - back]);
+  const Tensor written = model->head().logits(hidden).argmax(-1);
+  REQUIRE(written[L - 2].item<int64_t>() == unknown);
+  REQUIRE(written[L - 1].item<int64_t>() == unknown + 1);
+  const Evaluation made = task.evaluate(*model, options);
+  CHECK(made.metrics.at("accuracy") == 0.5);  // the end mark
+  CHECK(made.metrics.at("exact_match") == 0.0);
+  CHECK(made.outcomes.accuracy == std::vector<double>{0.5});
+  CHECK(made.metrics.at("loss") < 0.1);  // in the loss <unknown> is a word like any other
+  CHECK(made.tokens == 2.0);
 }
 
 TEST_CASE("pairs: other training pairs have another fingerprint", "[unit]") {

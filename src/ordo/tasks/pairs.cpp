@@ -92,8 +92,10 @@ std::shared_ptr<const PairFiles> PairTask::files() const {
 std::array<PairTask::Pairs, 3> PairTask::chosen(const PairFiles& files) const {
   std::array<Pairs, 3> splits;
   const auto add = [&](Split split, const Example& pair) {
-    auto& [all, with_unknown, left_out] = splits[static_cast<size_t>(split)];
-    with_unknown += holds_word(pair.asked, files.unknown()) || holds_word(pair.given, files.unknown()) ? 1 : 0;
+    auto& [all, with_unknown, never_right, left_out] = splits[static_cast<size_t>(split)];
+    const bool answers_unknown = holds_word(pair.asked, files.unknown());
+    never_right += answers_unknown ? 1 : 0;
+    with_unknown += answers_unknown || holds_word(pair.given, files.unknown()) ? 1 : 0;
     if (split == Split::train && config_.longest > 0 && answer_words(pair) > config_.longest)
       ++left_out;
     else
@@ -164,11 +166,12 @@ std::vector<std::string> PairTask::summary() const {
       fmt::format("{}: {} words in {}", kind(), symbols().size() - 2, config_.train.string())};
   for (const Split split : kPairSplits) {
     if (!has(split)) continue;
-    const auto& [all, with_unknown, left_out] = pairs(split);
+    const auto& [all, with_unknown, never_right, left_out] = pairs(split);
     std::string line = fmt::format("{}: {} pairs, answers of {} to {} words", split_name(split), all.size(),
                                    answer_words(*all.front()), answer_words(*all.back()));
     if (left_out > 0) line += fmt::format("; {} with more than {} words are left out", left_out, config_.longest);
     if (with_unknown > 0) line += fmt::format("; {} with a word that training has not", with_unknown);
+    if (never_right > 0) line += fmt::format(", {} of them in the answer, which is then never right", never_right);
     lines.push_back(std::move(line));
   }
   lines.push_back("as in: " + text(*pairs(Split::train).all.front()));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks over files of pairs, a prompt and its answer, both in words. The model reads the prompt and "=" and writes the
 // answer and an end mark; the loss is that of the answer. exact_match counts whole answers, each word judged after the
-// right words before it: an answer is right in that way if and only if greedy decoding would write it.
+// right words before it: an answer is right in that way if and only if greedy decoding would write it. A word that
+// training has not cannot be written, so an answer that holds one is never right; in the loss it counts as <unknown>.
 // train.length and evaluate.lengths count words of the answer: an evaluation takes the pairs whose answer has at most
 // so many.
 #pragma once
@@ -39,6 +40,7 @@ class PairTask : public SequenceTask {
   Example training_example(uint64_t seed, uint64_t index, int64_t longest) const override;
   int64_t held_out_count(Split split, int64_t size) const override;
   Example held_out_example(Split split, uint64_t index, int64_t size) const override;
+  std::optional<int64_t> never_right() const override { return data().files->unknown(); }
 
  protected:
   PairTask(const PairConfig& config, const TaskFacts& facts);
@@ -49,7 +51,7 @@ class PairTask : public SequenceTask {
  private:
   struct Pairs {  // of a split, the shorter answers first
     std::vector<const Example*> all;
-    int64_t with_unknown = 0, left_out = 0;
+    int64_t with_unknown = 0, never_right = 0, left_out = 0;
     // How many have answers of at most so many words.
     int64_t up_to(int64_t words) const;
   };

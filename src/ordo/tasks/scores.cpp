@@ -58,10 +58,12 @@ void TokenScores::add(Model& model, const Batch& batch) {
   judge(model.head(), hidden, there.targets, there.weight);
 }
 
-void TokenScores::judge(const Head& head, const Tensor& hidden, const Tensor& targets, double weight) {
+void TokenScores::judge(const Head& head, const Tensor& hidden, const Tensor& targets, double weight,
+                        std::optional<int64_t> never_right) {
   const c10::NoGradGuard no_gradients;
   Tensor correct;
   const Tensor losses = head.token_losses(hidden, targets, &correct);
+  if (never_right) correct = correct.logical_and(targets.ne(*never_right));
   const Tensor counted = targets.ne(kIgnore);
   add_sum(loss_, losses.sum(at::kDouble));
   add_sum(correct_, correct.sum(at::kDouble));  // never true where the target is kIgnore

@@ -3,6 +3,7 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
+#include <optional>
 #include <vector>
 
 #include "ordo/data/tokenizer.h"
@@ -17,8 +18,10 @@ class TokenScores {
   // Runs the model, which must be in eval mode, without gradients.
   void add(Model& model, const Batch& batch);
   // Hidden states [B, L, D] against targets [B, L], of which `weight` count and the others are kIgnore; without
-  // gradients.
-  void judge(const Head& head, const Tensor& hidden, const Tensor& targets, double weight);
+  // gradients. Targets that are `never_right` count as wrong, whatever the model writes, and in the loss like any
+  // other.
+  void judge(const Head& head, const Tensor& hidden, const Tensor& targets, double weight,
+             std::optional<int64_t> never_right = {});
   double tokens() const { return tokens_; }
   Evaluation evaluation() const;  // all but the protocol
 

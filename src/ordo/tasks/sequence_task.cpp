@@ -124,7 +124,7 @@ Evaluation SequenceTask::evaluate(Model& model, const StreamOptions& options) co
   while (const auto batch = stream->next()) {
     if (options.stop != nullptr && options.stop->load()) return {};
     const Batch there = to_device(*batch, model.head().weight().device());
-    scores.judge(model.head(), judged(model, there), there.targets, there.weight);
+    scores.judge(model.head(), judged(model, there), there.targets, there.weight, never_right());
   }
   Evaluation made = scores.evaluation();
   made.protocol = "whole_examples";

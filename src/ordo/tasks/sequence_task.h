@@ -42,6 +42,8 @@ class SequenceTask : public Task {
 
   virtual std::string_view kind() const = 0;
   virtual const std::vector<std::string>& symbols() const = 0;
+  // The symbol of answers that are never right, whatever the model writes; nothing: there is none.
+  virtual std::optional<int64_t> never_right() const { return std::nullopt; }
   Asks asks() const { return asks_; }
   std::string text(const Example& example) const;  // "3 1 2 -> 2 1 3"
 
