@@ -114,7 +114,7 @@ void fields(Fields& f, EarlyStopConfig& c) {
 }
 
 void fields(Fields& f, TrainConfig& c) {
-  f("steps", c.steps, "length of the run", kHorizonUnits, above(0.0));
+  f("steps", c.steps, "length of the run; in tokens, every row counts as the longest one", kHorizonUnits, above(0.0));
   f("batch_size", c.batch_size, "rows of a micro-batch; this or batch_tokens", within(0, 1 << 20));
   f("batch_tokens", c.batch_tokens, "rows x train.length of a micro-batch; this or batch_size", within(0, 1 << 30));
   f("length", c.length, "tokens of a row; of a task with examples their largest size (symbols, words, digits)",
