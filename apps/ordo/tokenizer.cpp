@@ -14,6 +14,7 @@
 #include "ordo/core/text.h"
 #include "ordo/data/text_file.h"
 #include "ordo/data/word_tokenizer.h"
+#include "ordo/tokenizers/bpe_training.h"
 #include "ordo/tokenizers/sentencepiece_model.h"
 #include "runs.h"
 
@@ -98,7 +99,7 @@ int encode(const Words& words) {
   EncodeOptions o;
   Options options(
       "tokenizer encode",
-      "Texts as ids: each line of the input is a text, and gives one line {\"ids\": […], \"text\": what the "
+      "TrainingTexts as ids: each line of the input is a text, and gives one line {\"ids\": […], \"text\": what the "
       "ids decode to}.");
   options.positional("FILE", o.file, "the texts (standard input)", false);
   options.text("-t,--tokenizer", o.tokenizer, "FILE|RUN",
@@ -160,67 +161,97 @@ int decode(const Words& words) {
   return kDone;
 }
 
-struct TrainOptions {
-  Words files;
+struct VocabularyOptions {
+  Words files, symbols;
   std::string output, kind = "sentencepiece";
-  SentencepieceTraining settings;
+  SentencepieceTraining pieces;
   int64_t vocab_size = 0, at_least = 1;
 };
+using TrainingTexts = std::vector<std::string>;
 
-std::string train_words(const TrainOptions& o, const std::vector<std::string>& texts) {
-  std::string all;
-  for (const auto& text : texts) all.append(text).append("\n");
-  const WordTokenizer made({.size = o.vocab_size, .at_least = o.at_least}, {.text = [&] { return all; }});
+// What is written to the output, for each kind that can be trained.
+std::string trained_words(const VocabularyOptions& o, const TrainingTexts& texts) {
+  const WordTokenizer made({.size = o.vocab_size, .at_least = o.at_least}, {.text = [&] { return join(texts, "\n"); }});
   return made.file_text();
 }
 
-std::string train_pieces(TrainOptions& o, const std::vector<std::string>& texts) {
-  if (o.vocab_size > 0) o.settings.vocab_size = o.vocab_size;
-  std::vector<std::string> lines;
+std::string trained_pieces(const VocabularyOptions& o, const TrainingTexts& texts) {
+  SentencepieceTraining settings = o.pieces;
+  settings.symbols = o.symbols;
+  if (o.vocab_size > 0) settings.vocab_size = o.vocab_size;
+  TrainingTexts lines;
   for (const auto& text : texts)
     for (std::string& line : split(text, '\n'))
       if (!line.empty()) lines.push_back(std::move(line));
   size_t next = 0;
-  return train_sentencepiece(o.settings, [&] { return next < lines.size() ? &lines[next++] : nullptr; });
+  return train_sentencepiece(settings, [&] { return next < lines.size() ? &lines[next++] : nullptr; });
 }
 
-void check_training(const Options& options, const TrainOptions& o) {
-  const bool words = o.kind == "word";
-  for (const char* name :
-       {"--algorithm", "--coverage", "--byte-fallback", "--split-digits", "--normalization", "--symbol"})
-    require<ConfigError>(!words || !options.given(name), "{} is of SentencePiece; --kind word does not have it", name);
-  require<ConfigError>(words || !options.given("--at-least"),
-                       "--at-least is of --kind word; SentencePiece has no such");
-  const std::string_view ending = words ? ".txt" : ".model";
-  require<ConfigError>(fs::path(o.output).extension() == ending,
-                       "-o {}: the name must end in {}, by which such a tokenizer is known", o.output, ending);
+std::string trained_bytes(const VocabularyOptions& o, const TrainingTexts& texts) {
+  BpeTraining settings{.at_least = o.at_least, .symbols = o.symbols};
+  if (o.vocab_size > 0) settings.vocab_size = o.vocab_size;
+  return train_byte_bpe(settings, texts);
+}
+
+struct TrainedKind {
+  std::string_view kind, ending;
+  std::string (*train)(const VocabularyOptions& o, const TrainingTexts& texts);
+  std::vector<std::string_view> lacks;  // options of others
+};
+const std::vector<TrainedKind>& trained_kinds() {
+  static const std::vector<TrainedKind> kinds{
+      {"sentencepiece", ".model", trained_pieces, {"--at-least"}},
+      {"word",
+       ".txt",
+       trained_words,
+       {"--algorithm", "--coverage", "--byte-fallback", "--split-digits", "--normalization", "--symbol"}},
+      {"hf",
+       ".json",
+       trained_bytes,
+       {"--algorithm", "--coverage", "--byte-fallback", "--split-digits", "--normalization"}}};
+  return kinds;
+}
+
+const TrainedKind& kind_of(const Options& options, const VocabularyOptions& o) {
+  const auto& kinds = trained_kinds();
+  const auto& kind = *std::find_if(kinds.begin(), kinds.end(), [&](const TrainedKind& k) { return k.kind == o.kind; });
+  for (const auto name : kind.lacks)
+    require<ConfigError>(!options.given(std::string(name)), "{} is of another kind; --kind {} does not have it", name,
+                         o.kind);
+  require<ConfigError>(fs::path(o.output).extension() == kind.ending,
+                       "-o {}: the name must end in {}, by which a tokenizer of --kind {} is known", o.output,
+                       kind.ending, o.kind);
+  return kind;
 }
 
 int train_tokenizer(const Words& words) {
-  TrainOptions o;
-  Options options("tokenizer train", "A vocabulary from texts: pieces of words by SentencePiece, or whole words.");
+  VocabularyOptions o;
+  SentencepieceTraining& s = o.pieces;
+  Options options("tokenizer train",
+                  "A vocabulary from texts: pieces of words by SentencePiece (.model), byte-level byte pairs as a "
+                  "tokenizer.json (--kind hf), or whole words (.txt).");
   options.positionals("FILE", o.files, "text files (.txt, .txt.gz); patterns with * are expanded");
-  options.text("-o,--output", o.output, "FILE", "where it goes: a .model of SentencePiece, a .txt of words");
-  options.one_of("--kind", o.kind, {"sentencepiece", "word"}, "what is trained (sentencepiece)");
-  options.integer("--vocab-size", o.vocab_size, "how many tokens (8000; of words: 0, which is all)", 0,
-                  kMostTokens - 1);
-  options.one_of("--algorithm", o.settings.algorithm, {"unigram", "bpe"}, "of SentencePiece (unigram)");
-  options.number("--coverage", o.settings.coverage,
-                 "share of the text's characters that get pieces of their own; the rest are unknown (0.9995)",
+  options.text("-o,--output", o.output, "FILE", "where it goes: .model, .json or .txt, as the kind is");
+  options.one_of("--kind", o.kind, {"sentencepiece", "word", "hf"}, "what is trained (sentencepiece)");
+  options.integer("--vocab-size", o.vocab_size, "how many tokens (8000; of words: all)", 1, kMostTokens - 1);
+  options.texts("--symbol", o.symbols, "PIECE", "a token that is never cut or joined, not of words; may be repeated");
+  options.integer("--at-least", o.at_least, "of words and hf: words, or pairs to join, that are there so often (1)", 1,
+                  1 << 30);
+  options.one_of("--algorithm", s.algorithm, {"unigram", "bpe"}, "of SentencePiece (unigram)");
+  options.number("--coverage", s.coverage,
+                 "of SentencePiece: share of the text's characters that get pieces of their own; the rest are unknown "
+                 "(0.9995)",
                  within(0.98, 1.0));
-  options.flag("--byte-fallback", o.settings.byte_fallback, "unknown characters become their bytes");
-  options.flag("--split-digits", o.settings.split_digits, "each digit is a piece");
-  options.one_of("--normalization", o.settings.normalization,
-                 {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"},
-                 "of the text, before all else (nmt_nfkc; _cf: also lower case)");
-  options.texts("--symbol", o.settings.symbols, "PIECE", "a piece that is never cut or joined; may be repeated");
-  options.integer("--at-least", o.at_least, "of words: only those that are there so often (1)", 1, 1 << 30);
+  options.flag("--byte-fallback", s.byte_fallback, "of SentencePiece: unknown characters become their bytes");
+  options.flag("--split-digits", s.split_digits, "of SentencePiece: each digit is a piece");
+  options.one_of("--normalization", s.normalization, {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"},
+                 "of SentencePiece: what is done to a text before all else (nmt_nfkc; _cf: also lower case)");
   if (!options.parse(words)) return kDone;
   require_option(options, "--output");
-  check_training(options, o);
-  std::vector<std::string> texts;
+  const TrainedKind& kind = kind_of(options, o);
+  TrainingTexts texts;
   for (const auto& path : expand_paths({o.files.begin(), o.files.end()})) texts.push_back(read_text(path));
-  write_file(o.output, o.kind == "word" ? train_words(o, texts) : train_pieces(o, texts));
+  write_file(o.output, kind.train(o, texts));
   print(fmt::format("{}: {} tokens\n", o.output, open_tokenizer(o.output)->vocab_size()));
   return kDone;
 }
@@ -233,7 +264,7 @@ int tokenizer(const Words& words) {
       {"encode", "-t FILE [FILE]", "texts as ids, a JSON object a line", encode},
       {"decode", "-t FILE [FILE]", "ids as texts", decode},
   };
-  return run_part("tokenizer", "Texts as tokens.", kParts, words);
+  return run_part("tokenizer", "TrainingTexts as tokens.", kParts, words);
 }
 
 }  // namespace ordo::cli

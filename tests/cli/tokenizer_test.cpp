@@ -79,7 +79,8 @@ TEST_CASE("tokenizer train makes vocabularies that encode and decode their text"
   const std::vector<Arguments> trainings{
       {"-o", (scratch / "u.model").string(), "--vocab-size", "26"},
       {"-o", (scratch / "b.model").string(), "--vocab-size", "60", "--algorithm", "bpe"},
-      {"-o", (scratch / "w.txt").string(), "--kind", "word"}};
+      {"-o", (scratch / "w.txt").string(), "--kind", "word"},
+      {"-o", (scratch / "h.json").string(), "--kind", "hf", "--vocab-size", "280", "--symbol", "<end>"}};
   for (const auto& training : trainings) {
     Arguments words{"train", text};
     words.insert(words.end(), training.begin(), training.end());
@@ -122,6 +123,8 @@ TEST_CASE("tokenizer: wrong words and wrong input end in one line that says wher
       {{"decode", "-t", good}, "[1, \"a\"]\n", 3, "whole numbers"},
       {{"train", text}, "", 2, "--output is missing"},
       {{"train", text, "-o", "x.json"}, "", 2, ".model"},
+      {{"train", text, "-o", "x.model", "--at-least", "2"}, "", 2, "--at-least"},
+      {{"train", text, "-o", "x.json", "--kind", "hf", "--vocab-size", "200"}, "", 2, "at least 256"},
       {{"train", text, "-o", "x.txt", "--kind", "word", "--algorithm", "bpe"}, "", 2, "--algorithm"},
       {{"train", text, "-o", (scratch / "x.model").string()}, "", 2, "Vocabulary size too high"},
       {{"train", "nowhere.txt", "-o", "x.model"}, "", 3, "nowhere.txt"}};

@@ -97,6 +97,10 @@ TEST_CASE("tokenizers: a path is known by its name, and what is none says what w
   CHECK(contains(thrown<DataError>([&] { open_tokenizer(scratch / "absent.json"); }), "no such file"));
   CHECK(contains(thrown<DataError>([&] { open_tokenizer(scratch.write("x.bin", "a")); }), "tokenizer.json"));
   CHECK(contains(thrown<DataError>([&] { open_tokenizer(scratch.path()); }), "vocabulary.json"));
+  const fs::path large = scratch.write("large.json", "{");
+  fs::resize_file(large, uint64_t{1} << 40);  // takes no room on the disk
+  CHECK(contains(thrown<DataError>([&] { open_tokenizer(large); }), "up to 268.4 MB"));
+  CHECK(contains(thrown<DataError>([] { HfTokenizer({"/dev/zero"}, {}); }), "no regular file"));
   for (const char* kind : {"hf", "sentencepiece"})
     CHECK(contains(thrown<ConfigError>([&] { tokenizers().build(kind, {}); }), "'file' is missing"));
 }

@@ -40,7 +40,7 @@ std::string field(int number, const std::string& bytes) {
 }
 std::string piece(const std::string& text, const std::string& rest = "") { return field(1, field(1, text) + rest); }
 
-std::string refusal(const std::string& bytes) {
+std::string refused_model(const std::string& bytes) {
   return thrown<DataError>([&] { SentencepieceModel(bytes, "spm.model"); });
 }
 
@@ -109,8 +109,8 @@ TEST_CASE("sentencepiece: a damaged model is refused with its name and the reaso
        "leads out of itself"}};
   for (const auto& [bytes, reason] : cases) {
     CAPTURE(bytes);
-    CHECK(contains(refusal(bytes), reason));
-    CHECK(contains(refusal(bytes), "spm.model"));
+    CHECK(contains(refused_model(bytes), reason));
+    CHECK(contains(refused_model(bytes), "spm.model"));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ordo/core/hash.h"
+#include "ordo/data/tokenizer_file.h"
 
 namespace ordo {
 
@@ -12,7 +13,7 @@ HfTokenizer::HfTokenizer(const Config& config, const TokenizerFacts& facts) {
   if (saved) read_vocabulary(facts.saved, kKind);
   require<ConfigError>(saved || !config.file.empty(), "'file' is missing: the tokenizer.json to use");
   const fs::path path = saved ? facts.saved / kFile : config.file;
-  content_ = read_file(path);
+  content_ = read_tokenizer_file(path);
   pipeline_ = std::make_unique<const HfPipeline>(content_, path.string());
 }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ordo/core/hash.h"
+#include "ordo/data/tokenizer_file.h"
 
 namespace ordo {
 
@@ -13,7 +14,7 @@ SentencepieceTokenizer::SentencepieceTokenizer(const Config& config, const Token
   require<ConfigError>(saved || !config.file.empty(),
                        "'file' is missing: the model to use; 'ordo tokenizer train' makes one");
   const fs::path path = saved ? facts.saved / kFile : config.file;
-  content_ = read_file(path);
+  content_ = read_tokenizer_file(path);
   model_ = std::make_unique<const SentencepieceModel>(content_, path.string());
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <nlohmann/json.hpp>
+#include "ordo/data/tokenizer_file.h"
 
+#include "ordo/core/text.h"
 #include "ordo/data/hf_tokenizer.h"
 #include "ordo/data/sentencepiece_tokenizer.h"
 #include "ordo/data/word_tokenizer.h"
@@ -23,6 +23,16 @@ std::shared_ptr<const Tokenizer> open_folder(const fs::path& folder) {
 }
 
 }  // namespace
+
+std::string read_tokenizer_file(const fs::path& path) {
+  std::error_code ignored;
+  const bool regular = fs::is_regular_file(path, ignored);
+  const uint64_t size = regular ? fs::file_size(path, ignored) : 0;
+  require<DataError>(size <= kLargestTokenizer, "{} has {}; a tokenizer's file of up to {} is read", path.string(),
+                     bytes_text(static_cast<double>(size)), bytes_text(static_cast<double>(kLargestTokenizer)));
+  require<DataError>(regular || !fs::exists(path, ignored), "cannot read {}: it is no regular file", path.string());
+  return read_file(path);
+}
 
 std::shared_ptr<const Tokenizer> open_tokenizer(const fs::path& path) {
   std::error_code ignored;

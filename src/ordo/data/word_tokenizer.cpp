@@ -8,6 +8,7 @@
 #include "ordo/core/hash.h"
 #include "ordo/core/text.h"
 #include "ordo/data/text_file.h"
+#include "ordo/data/tokenizer_file.h"
 #include "ordo/tokenizers/unicode.h"
 
 namespace ordo {
@@ -65,7 +66,7 @@ void WordTokenizer::add(std::string word, const std::string& place) {
 }
 
 void WordTokenizer::read_words(const fs::path& path) {
-  std::string text = read_text(path);
+  std::string text = read_text(path, kLargestTokenizer);
   if (text.ends_with('\n')) text.pop_back();
   int64_t line = 0;
   for (std::string& word : split(text, '\n'))

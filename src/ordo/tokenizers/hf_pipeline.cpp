@@ -10,9 +10,6 @@ namespace ordo {
 namespace {
 
 Json parsed(std::string_view text, const std::string& name) {
-  constexpr size_t kLargest = size_t{1} << 28;
-  require<DataError>(text.size() <= kLargest, "{} has {}; a tokenizer.json of up to {} is read", name,
-                     bytes_text(static_cast<double>(text.size())), bytes_text(static_cast<double>(kLargest)));
   try {
     return parse_json(text, name);
   } catch (const DataError&) {

@@ -24,7 +24,6 @@ class JsonView {
   bool is_array() const { return value_->is_array(); }
   bool is_string() const { return value_->is_string(); }
   const Json& raw() const { return *value_; }
-  const std::string& file() const { return *file_; }
 
   std::optional<JsonView> find(std::string_view key) const;  // nothing: the key is absent, or null
   JsonView at(std::string_view key) const;

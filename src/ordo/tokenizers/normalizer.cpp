@@ -223,12 +223,15 @@ Regex read_pattern(const JsonView& part) {
 }
 
 std::string replaced(std::string_view text, const Regex& pattern, std::string_view content) {
+  constexpr size_t kLongest = size_t{1} << 31;  // replacements that feed each other grow without end
   std::string made;
   size_t kept = 0;
   Matches matches(pattern, text);
   while (const auto match = matches.next()) {
     made += text.substr(kept, match->from - kept);
     made += content;
+    require<DataError>(made.size() <= kLongest, "the replacements of a normaliser make more than {} bytes of a text",
+                       kLongest);
     kept = match->to;
   }
   return made += text.substr(kept);
