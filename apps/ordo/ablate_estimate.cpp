@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ablate_estimate.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "ordo/core/text.h"
+#include "ordo/study/claim_words.h"
 #include "ordo/study/control.h"
 
 namespace ordo::cli {
@@ -58,6 +60,30 @@ std::string settings_text(const PlannedRun& run) {
   std::vector<std::string> parts;
   for (const auto& setting : run.settings) parts.push_back(setting.path + "=" + setting.value);
   return parts.empty() ? "as the base" : join(parts, " ");
+}
+
+// On what, and what is asked of it.
+std::string question_text(const Plan& plan) {
+  const StudyConfig& study = plan.study;
+  const CompareConfig& compare = study.compare;
+  std::set<int64_t> seeds;
+  bool same_lengths = true;
+  for (const auto& run : plan.runs) {
+    seeds.insert(run.seed);
+    same_lengths = same_lengths && run.lengths == plan.runs.front().lengths;
+  }
+  const auto& lengths = plan.runs.front().lengths;
+  const std::string at = !same_lengths        ? std::string("the lengths of each task")
+                         : lengths.size() > 1 ? fmt::format("lengths {}", fmt::join(lengths, ", "))
+                                              : fmt::format("length {}", lengths.front());
+  std::string text = fmt::format("seed{} {}; evaluated on the {} split at {}\n", seeds.size() > 1 ? "s" : "",
+                                 fmt::join(seeds, ", "), study.evaluate.split, at);
+  text += fmt::format("compared: {} {}", compare.metric, length_words(compare.length, compare.area));
+  if (!compare.factor.empty())
+    text += compare.against == "all" ? fmt::format(", each {} with each other", compare.factor)
+                                     : fmt::format(", each {} against {}", compare.factor, compare.against);
+  for (const auto& claim : study.claims) text += fmt::format("\nclaim {}: {}", claim.name, claim_text(claim, compare));
+  return text + "\n";
 }
 
 std::string probed_text(const PlanEstimate& estimate) {
@@ -120,7 +146,7 @@ std::string estimate_text(const Plan& plan, const PlanEstimate& estimate) {
     table.row({combination_text(one.run->levels), std::to_string(one.runs), std::to_string(one.steps),
                std::to_string(one.parameters), count_text(one.flops()), seconds_text(one.seconds),
                settings_text(*one.run)});
-  text += "\n\n" + table.text() + "\n" + probed_text(estimate);
+  text += "\n" + question_text(plan) + "\n" + table.text() + "\n" + probed_text(estimate);
   for (const auto& left : plan.left_out)
     text += fmt::format("left out: {}{}\n", combination_text(left.levels), left.why.empty() ? "" : ": " + left.why);
   for (const auto& note : plan.notes) text += fmt::format("note: {}\n", note);

@@ -217,6 +217,8 @@ TEST_CASE("--only makes a part, --dry-run nothing, and changed settings a run of
   CHECK(planned.code == 0);
   CHECK(planned.out.find("4 runs") != std::string::npos);
   CHECK(planned.out.find("FLOPs") != std::string::npos);
+  CHECK(planned.out.find("seeds 1, 2; evaluated on the test split at lengths 16, 32") != std::string::npos);
+  CHECK(planned.out.find("compared: loss at length 16, each encoding against none") != std::string::npos);
   CHECK(planned.out.find("about ") != std::string::npos);
   CHECK_FALSE(fs::exists(tiny / "studies"));
 

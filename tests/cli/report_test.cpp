@@ -43,6 +43,7 @@ TEST_CASE("report makes a study's page anew, there or elsewhere, with links to i
   const fs::path study = scratch / "studies/pair";
   const std::string page = read_file(study / "report.html"), summary = read_file(study / "summary.json");
   CHECK(page.find("<a href=\"runs/rope-seed1/\"") != std::string::npos);
+  CHECK_FALSE(told(study / "table.md", "solved"));  // of a loss, when no threshold was given
   fs::remove(study / "report.html");
 
   const Outcome again = run_ordo({"report", "studies/pair"}, here);

@@ -8,6 +8,7 @@
 
 #include "ordo/core/text.h"
 #include "ordo/report/numbers.h"
+#include "ordo/tasks/task.h"
 #include "ordo/views/svg.h"
 
 namespace ordo::report {
@@ -97,6 +98,15 @@ ReportTable overview_table(const StudyReport& study, const Arms& arms) {
   return table;
 }
 
+// Whether the threshold of compare.solved says anything: the one that holds when none is given is meant for shares.
+bool tells_solved(const StudyReport& study, const std::string& metric) {
+  const CompareConfig& compare = study.plan.study.compare;
+  if (metric != compare.metric) return false;
+  const bool in_groups = std::any_of(study.summary.cells.begin(), study.summary.cells.end(),
+                                     [&](const Cell& cell) { return cell.metric == metric && cell.two_modes; });
+  return larger_is_better(metric) || compare.solved != CompareConfig().solved || in_groups;
+}
+
 ReportTable cells_table(const StudyReport& study, const Arms& arms, const std::string& metric) {
   const std::string& against = study.plan.study.compare.against;
   const bool places = several(arms.places());
@@ -105,7 +115,7 @@ ReportTable cells_table(const StudyReport& study, const Arms& arms, const std::s
   table.columns.push_back({study.plan.study.compare.factor.empty() ? "runs" : study.plan.study.compare.factor});
   if (places) table.columns.push_back({"setting"});
   for (const char* name : {"length", "n", "mean", "interval"}) table.columns.push_back({name, true});
-  const bool solved = metric == arms.metric();
+  const bool solved = tells_solved(study, metric);
   if (solved) table.columns.push_back({"solved", true});
   if (judged) table.columns.push_back({"against " + against});
   table.columns.push_back({"values by seed"});
@@ -179,8 +189,14 @@ ReportTable curves_table(const StudyReport& study, const Arms& arms) {
       table.rows.push_back({{arms.text(curve.levels, curve.scaling)},
                             {curve.metric},
                             {value_text(curve.area)},
-                            {curve.first_failing ? std::to_string(*curve.first_failing) : "none"}});
+                            {!tells_solved(study, curve.metric) ? kNothing
+                             : curve.first_failing              ? std::to_string(*curve.first_failing)
+                                                                : "none"}});
   table.note = "area: mean of the metric over the lengths, by trapezes in log2 of the length.";
+  const CompareConfig& compare = study.plan.study.compare;
+  if (tells_solved(study, compare.metric))
+    table.note += fmt::format(" first failing length: the shortest at which the mean {} is {} {:g}, or a run diverged.",
+                              compare.metric, larger_is_better(compare.metric) ? "below" : "above", compare.solved);
   return table;
 }
 
