@@ -62,6 +62,33 @@ TEST_CASE("sentencepiece: a trained model takes its text apart and puts it toget
   }
 }
 
+TEST_CASE("sentencepiece: a long text is encoded in parts, and as if it were not", "[unit]") {
+  for (const char* algorithm : {"unigram", "bpe"}) {
+    CAPTURE(algorithm);
+    const SentencepieceModel model(trained({.algorithm = algorithm, .vocab_size = 36}), "m");
+    std::string text;
+    Ids expected;
+    for (size_t i = 0; text.size() < 600'000; ++i) {
+      const std::string& line = sample_lines()[i % sample_lines().size()];
+      text += line + (i % 2 == 0 ? "\n" : " ");
+      const Ids ids = model.encode(line);
+      expected.insert(expected.end(), ids.begin(), ids.end());
+    }
+    const bool same = model.encode(text) == expected;
+    CHECK(same);
+  }
+}
+
+TEST_CASE("sentencepiece: a model that keeps line breaks keeps them in long texts too", "[unit]") {
+  const SentencepieceModel model(
+      trained({.algorithm = "bpe", .vocab_size = 330, .byte_fallback = true, .normalization = "identity"}), "m");
+  std::string text;
+  while (text.size() < 600'000) text += "the cat\nlikes ";
+  text.pop_back();  // a space at the end would go
+  const bool same = model.decode(model.encode(text)) == text;
+  CHECK(same);
+}
+
 TEST_CASE("sentencepiece: the same text trains the same bytes", "[unit]") {
   CHECK(trained({.vocab_size = 36}) == trained({.vocab_size = 36}));
 }

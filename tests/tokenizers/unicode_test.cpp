@@ -19,6 +19,7 @@ TEST_CASE("unicode: classes follow the categories", "[unit]") {
   CHECK_FALSE(is_nonspacing_mark(U'\u0903'));
   CHECK(is_nonspacing_mark(U'\u0301'));
   CHECK(is_number(U'\u00BD'));
+  CHECK(is_letter(U'\u4E2D'));
   CHECK(is_other(U'\u200B'));
   CHECK_FALSE(is_other(U'\u0378'));  // not assigned
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ordo/core/text.h"
+#include "ordo/core/utf8.h"
 
 namespace ordo {
 
@@ -41,7 +42,14 @@ HfPipeline::HfPipeline(std::string_view json, const std::string& name) {
 
 int64_t HfPipeline::vocab_size() const { return std::max(model_->vocabulary().size(), added_.size()); }
 
+// Is nothing left of the first character of a text? What comes next then does not begin the text any more, to a
+// pre-tokeniser that asks.
+bool HfPipeline::drops_start(std::string_view text) const {
+  return normalizer_ && normalizer_(std::string(text.substr(0, code_point_at(text, 0).bytes))).empty();
+}
+
 void HfPipeline::encode_part(std::string_view text, bool first, std::vector<int64_t>& ids) const {
+  first = first && !drops_start(text);
   const std::string normal = normalizer_ ? normalizer_(std::string(text)) : std::string(text);
   for (const auto& part : added_.split(normal, /*normalized=*/true)) {
     if (part.token) {

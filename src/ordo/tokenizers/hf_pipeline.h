@@ -35,6 +35,7 @@ class HfPipeline {
 
  private:
   const std::string& token(int64_t id) const;  // "" for a free one; throws DataError beyond the vocabulary
+  bool drops_start(std::string_view text) const;
   void encode_part(std::string_view text, bool first, std::vector<int64_t>& ids) const;
   std::unique_ptr<const TextModel> model_;
   Normalizer normalizer_;  // may be empty, as the next two

@@ -40,6 +40,44 @@ SentencepieceModel::SentencepieceModel(std::string_view bytes, const std::string
                      name, vocab_size(), library->processor.GetPieceSize());
   library_ = std::move(library);
   if (file_.is_unigram) read_paths();
+  parts_texts_ = can_part_texts();
+  std::vector<int64_t> ids;
+  std::string normal;
+  encode_part("a\nb", ids, normal);
+  parts_at_breaks_ = normal == "\u2581a\u2581b";
+}
+
+// The library marks a space before a text's first word and before all others alike, and no piece reaches over such a
+// mark.
+bool SentencepieceModel::can_part_texts() const {
+  std::vector<int64_t> ids;
+  std::string normal;
+  encode_part("a b", ids, normal);
+  if (normal != "\u2581a\u2581b") return false;
+  return find(kSpaceMark) && std::none_of(file_.pieces.begin(), file_.pieces.end(), [](const auto& piece) {
+           std::string_view word = piece.text;
+           while (word.starts_with(kSpaceMark)) word.remove_prefix(kSpaceMark.size());
+           return piece.text.find_first_of(" \n") != std::string::npos ||
+                  word.find(kSpaceMark) != std::string_view::npos;
+         });
+}
+
+// Where a part of a long text may end, so that the next one begins behind the space there: between two letters, digits
+// or signs. The library keeps hundreds of bytes for each piece of a text that it encodes at once.
+size_t SentencepieceModel::part_end(std::string_view text, size_t from) const {
+  constexpr size_t kPart = size_t{1} << 18;
+  if (!parts_texts_ || text.size() - from <= kPart) return text.size();
+  const auto plain = [](char32_t code) { return is_letter(code) || is_number(code) || is_punctuation(code); };
+  for (size_t at = text.find_first_of(" \n", from + kPart); at != std::string_view::npos;
+       at = text.find_first_of(" \n", at + 1)) {
+    size_t before = at - 1;
+    while ((static_cast<unsigned char>(text[before]) & 0xC0) == 0x80) --before;
+    const bool space = text[at] == ' ' || parts_at_breaks_;
+    if (space && at + 1 < text.size() && plain(code_point_at(text, before).value) &&
+        plain(code_point_at(text, at + 1).value))
+      return at;
+  }
+  return text.size();
 }
 
 void SentencepieceModel::read_paths() {
@@ -82,16 +120,24 @@ SentencepieceModel::~SentencepieceModel() = default;
 std::vector<int64_t> SentencepieceModel::encode(std::string_view text) const {
   size_t bad = 0;
   require<DataError>(valid_utf8(text, &bad), "the text is not valid UTF-8 at byte {}", bad);
+  std::vector<int64_t> ids;
+  std::string normal;
+  for (size_t from = 0; from < text.size();) {
+    const size_t end = part_end(text, from);
+    encode_part(text.substr(from, end - from), ids, normal);
+    from = end + 1;
+  }
+  return file_.is_unigram ? cut(normal) : ids;
+}
+
+void SentencepieceModel::encode_part(std::string_view text, std::vector<int64_t>& ids, std::string& normal) const {
   sentencepiece::ImmutableSentencePieceText result;
   const auto status = library_->processor.Encode({text.data(), text.size()}, result.mutable_proto());
   require<DataError>(status.ok(), "SentencePiece cannot encode a text of {} bytes: {}", text.size(), words_of(status));
-  std::vector<int64_t> ids;
-  std::string normal;
   for (const auto& one : result.pieces()) {
     ids.push_back(one.id());
     normal += at(one.id()).type == PieceType::byte ? piece(one.id()) : one.piece();
   }
-  return file_.is_unigram ? cut(normal) : ids;
 }
 
 std::string SentencepieceModel::decode(std::span<const int64_t> ids) const {

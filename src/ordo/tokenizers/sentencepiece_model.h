@@ -40,11 +40,17 @@ class SentencepieceModel {
   struct Library;
   const SentencepiecePiece& at(int64_t id) const;
   void read_paths();
+  bool can_part_texts() const;
+  size_t part_end(std::string_view text, size_t from) const;
+  // The library's ids of a text, and the text as it was normalised.
+  void encode_part(std::string_view text, std::vector<int64_t>& ids, std::string& normal) const;
   std::vector<int64_t> cut(std::string_view normal) const;
   SentencepieceFile file_;
   std::unique_ptr<const Library> library_;
   UnigramPaths<float> paths_;      // of a unigram model
   std::vector<int64_t> byte_ids_;  // with byte fallback: 256
+  bool parts_texts_ = false;       // a long text may be cut before a word: the rest is encoded as it would be there
+  bool parts_at_breaks_ = false;   // and at a line break, which is a space to this model
 };
 
 struct SentencepieceTraining {

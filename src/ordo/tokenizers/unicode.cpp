@@ -84,6 +84,11 @@ bool is_mark(char32_t code) {
 
 bool is_nonspacing_mark(char32_t code) { return category(code) == UTF8PROC_CATEGORY_MN; }
 
+bool is_letter(char32_t code) {
+  const auto found = category(code);
+  return found >= UTF8PROC_CATEGORY_LU && found <= UTF8PROC_CATEGORY_LO;
+}
+
 bool is_number(char32_t code) {
   const auto found = category(code);
   return found >= UTF8PROC_CATEGORY_ND && found <= UTF8PROC_CATEGORY_NO;

@@ -19,6 +19,7 @@ bool is_ascii_punctuation(char32_t code);
 bool is_punctuation(char32_t code);      // category P
 bool is_mark(char32_t code);             // category M
 bool is_nonspacing_mark(char32_t code);  // category Mn
+bool is_letter(char32_t code);           // category L
 bool is_number(char32_t code);           // category N
 bool is_other(char32_t code);            // Cc, Cf, Cs, Co; not the unassigned ones
 
