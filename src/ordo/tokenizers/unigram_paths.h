@@ -3,7 +3,9 @@
 // model of Kudo 2018 needs it). Of equal sums the one whose last piece begins earlier: such ties happen, so the type of
 // the sums is a part of a tokenizer.
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -29,17 +31,19 @@ class UnigramPaths {
   std::vector<Cut> cut(std::string_view text) const {
     const std::vector<Node> best = best_ways(text);
     std::vector<Cut> cuts;
-    for (size_t end = text.size(); end > 0; end = best[end].from) cuts.push_back({best[end].from, end, best[end].id});
-    return {cuts.rbegin(), cuts.rend()};
+    for (size_t end = text.size(); end > 0; end = cuts.back().from)
+      cuts.push_back({end - best[end].length, end, best[end].id});
+    std::reverse(cuts.begin(), cuts.end());
+    return cuts;
   }
 
  private:
-  struct Node {  // the best way to the bytes before it
+  struct Node {  // the best way to the bytes before it: there is one for every byte of a text, so they are small
     Score score = 0;
-    size_t from = kNowhere;
-    int64_t id = 0;
+    int32_t id = 0;
+    uint32_t length = 0;  // of the last piece; 0: no way leads here
   };
-  static constexpr size_t kNowhere = static_cast<size_t>(-1);
+  static_assert(kMostTokens <= std::numeric_limits<int32_t>::max());
 
   std::vector<Node> best_ways(std::string_view text) const {
     std::vector<Node> best(text.size() + 1);
@@ -50,7 +54,8 @@ class UnigramPaths {
         reached = std::max(reached, end);
         Node& node = best[end];
         const Score sum = score + best[from].score;
-        if (node.from == kNowhere || sum > node.score) node = {sum, from, id};
+        if (node.length == 0 || sum > node.score)
+          node = {sum, static_cast<int32_t>(id), static_cast<uint32_t>(end - from)};
       };
       const size_t next = from + character.size();
       bool single = false;
@@ -70,7 +75,7 @@ class UnigramPaths {
     const Score sum = best[from].score;
     if (sizeof(Score) > sizeof(float) || (sum >= -kLarge && sum <= kLarge)) return;
     for (size_t i = from; i <= reached; ++i)
-      if (i == from || best[i].from != kNowhere) best[i].score -= sum;
+      if (i == from || best[i].length != 0) best[i].score -= sum;
   }
 
   ByteTree tree_;
