@@ -22,6 +22,8 @@ report::ReportTable table_of(const std::string& cell) {
 TEST_CASE("report: Markdown has the answer first, then claims and tables with as many cells in every row", "[unit]") {
   const StudyReport study = fabricated_study();
   const std::string text = report_markdown(study);
+  CHECK(text.find("solved: runs whose accuracy reaches 0.95") != std::string::npos);
+  CHECK(text.find("first failing length: the shortest at which the mean accuracy is below 0.95") != std::string::npos);
   CHECK(text.find(report::markdown_escaped(report::capitalised(study.summary.headline))) < text.find("| "));
   size_t bars = 0;
   for (const auto& line : split(text, '\n')) {
