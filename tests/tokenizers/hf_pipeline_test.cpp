@@ -111,6 +111,14 @@ TEST_CASE("byte-pair encoding: the earliest merge goes first, of equal ones the 
   CHECK(tokenizer.encode(std::string(100001, 'a')).size() == 50000);
 }
 
+TEST_CASE("byte-pair encoding: merges that lead back to themselves come to an end", "[unit]") {
+  const HfPipeline tokenizer(
+      with_model(
+          R"({"type": "BPE", "vocab": {"": 0, "a": 1, "aa": 2}, "merges": [["a", ""], ["", "a"], ["a", "a"], ["aa", ""]]})"),
+      "f");
+  CHECK(tokenizer.encode("aaaa") == Ids{2, 2});
+}
+
 TEST_CASE("tokenizer.json: of added tokens the longest is taken, and neighbours may be swallowed", "[unit]") {
   const std::string tokens = R"("added_tokens": [{"id": 10, "content": "<x>", "special": true, "lstrip": true},
       {"id": 11, "content": "<x>y", "special": true}, {"id": 12, "content": "WORD", "single_word": true, "normalized": false}], )";
