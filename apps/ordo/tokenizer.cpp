@@ -99,7 +99,7 @@ int encode(const Words& words) {
   EncodeOptions o;
   Options options(
       "tokenizer encode",
-      "TrainingTexts as ids: each line of the input is a text, and gives one line {\"ids\": […], \"text\": what the "
+      "Texts as ids: each line of the input is a text, and gives one line {\"ids\": […], \"text\": what the "
       "ids decode to}.");
   options.positional("FILE", o.file, "the texts (standard input)", false);
   options.text("-t,--tokenizer", o.tokenizer, "FILE|RUN",
@@ -264,7 +264,7 @@ int tokenizer(const Words& words) {
       {"encode", "-t FILE [FILE]", "texts as ids, a JSON object a line", encode},
       {"decode", "-t FILE [FILE]", "ids as texts", decode},
   };
-  return run_part("tokenizer", "TrainingTexts as tokens.", kParts, words);
+  return run_part("tokenizer", "Texts as tokens.", kParts, words);
 }
 
 }  // namespace ordo::cli

@@ -72,6 +72,13 @@ TEST_CASE("certify: two-sided and with any encoding of order, P f(X) is not f(P 
   }
 }
 
+TEST_CASE("certify: first weights of any kind and size leave the certificate as it is", "[unit]") {
+  StackConfig stack = small_stack("rope");
+  const std::string normal = certificate_of(choice_of<Decoder>(stack)).text();
+  stack.init = {.kind = InitKind::lecun_normal, .embedding_std = 0.01};
+  CHECK(certificate_of(choice_of<Decoder>(stack)).text() == normal);
+}
+
 TEST_CASE("certify: what a causal mask or a two-sided stack settles by itself is not applicable, with the reason",
           "[unit]") {
   const Certificate causal = certificate_of(choice_of<Decoder>(small_stack("rope"))),

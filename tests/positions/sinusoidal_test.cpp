@@ -103,6 +103,9 @@ TEST_CASE("sinusoidal: scale multiplies its rows, and a learned one multiplies t
   Sinusoidal plain = sinusoidal(8), scaled = sinusoidal(8, {.scale = 0.25});
   const Positions at = consecutive(0, 20, at::kCPU);
   CHECK(same_bytes(table_rows(scaled, 8, at), table_rows(plain, 8, at) * 0.25));
+  Sinusoidal learned = sinusoidal(8, {.learned_scale = true}),
+             both = sinusoidal(8, {.scale = 0.25, .learned_scale = true});
+  CHECK(same_bytes(table_rows(both, 8, at), table_rows(learned, 8, at) * 0.25));
 }
 
 TEST_CASE("sinusoidal: an odd number of columns cannot alternate in pairs", "[unit]") {

@@ -113,7 +113,7 @@ StackConfig ConfigSubject::config_of(const Variant& v) const {
     c.layers = std::min(c.layers, std::max(kFewLayers, longest_pattern(c)));
     narrow(c, kTinyWidth);
   }
-  if (v.tiny || !trained()) c.init.std = telling_std(c.dim);
+  if (v.tiny || !trained()) c.init = {.std = telling_std(c.dim), .scale_residual = c.init.scale_residual};
   if (!v.kernel.empty()) c.attention.kernel = Choice<AttentionKernel>(v.kernel);
   if (v.bare) c.position.clear();
   c.dropout = c.attention.dropout = v.dropout;

@@ -64,11 +64,11 @@ std::optional<std::string> DrawnTask::refuses_length(Split split, int64_t length
 std::optional<std::string> DrawnTask::refuses_common(int64_t least, int64_t longest) const {
   const int64_t common = drawn_.common;
   if (common > 0 && (common < least || common >= longest))
-    return fmt::format("{}: common ({}) must be at least {}, the smallest size, and below train.length ({})", kind(),
-                       common, least, longest);
+    return fmt::format("{}: task.common ({}) must be at least {}, the smallest size, and below train.length ({})",
+                       kind(), common, least, longest);
   if ((common > 0) != (drawn_.common_share > 0.0))
-    return fmt::format("{}: common ({}) and common_share ({}) need each other: give both or neither", kind(), common,
-                       drawn_.common_share);
+    return fmt::format("{}: task.common ({}) and task.common_share ({}) need each other: give both or neither", kind(),
+                       common, drawn_.common_share);
   return std::nullopt;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks over examples: a row of symbols, and what is asked of it. A causal model reads a
-// mark of the start and the example, and then writes the answer; a two-sided one fills slots behind it, or, where the
-// answer is one symbol, gives it for the whole row.
+// Tasks over examples: a row of symbols, and what is asked of it. A causal model reads a mark of the start and the
+// example, and then writes the answer; a two-sided one fills slots behind it, or, where the answer is one symbol, gives
+// it for the whole row.
 #pragma once
 #include <memory>
 #include <optional>
