@@ -6,7 +6,6 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 
 #include "ordo/config/config.h"
@@ -17,6 +16,7 @@
 #include "ordo/tasks/cogs.h"
 #include "ordo/tasks/pcfg_set.h"
 #include "ordo/tasks/scan.h"
+#include "support/data_sets.h"
 #include "support/program.h"
 #include "support/thrown.h"
 
@@ -184,6 +184,16 @@ TEST_CASE("pairs: a part of the training pairs can be held out, drawn from the s
   CHECK(held_out(1) != held_out(2));
 }
 
+TEST_CASE("pairs: lengths below all answers of a split are refused before anything is trained", "[unit]") {
+  const Scratch scratch;
+  const fs::path file = scratch.write("train.txt", kScan);
+  const Scan task({.files = {.train = file, .validation = scratch.write("held.txt", "IN: jump twice OUT: A B\n")}}, {});
+  CHECK(task.refuses_length(Split::validation, 1) ==
+        "the validation split of scan has no answer of at most 1 words: its shortest has 2");
+  CHECK_FALSE(task.refuses_length(Split::validation, 2));
+  CHECK_FALSE(task.refuses_length(Split::test, 1));  // there is no such split, which is not for lengths to say
+}
+
 TEST_CASE("pairs: words that training has not are told, and how many answers hold one", "[unit]") {
   const Scratch scratch;
   const fs::path test = scratch.write("test.txt", "IN: walk OUT: I_FLY\nIN: hop OUT: I_WALK\nIN: walk OUT: I_WALK\n");
@@ -309,14 +319,10 @@ TEST_CASE("pairs: a model that sees both sides is refused", "[unit]") {
   CHECK(contains(task.refuses(*model).value_or(""), "model.kind: decoder"));
 }
 
-// The data sets themselves, where ORDO_DATA names the folder that holds scan/, cogs/ and pcfg-set/.
 TEST_CASE("pairs: the published files are read whole", "[slow]") {
-  const char* folder = std::getenv("ORDO_DATA");
-  if (folder == nullptr) {
-    WARN("not run: ORDO_DATA names no folder");
-    return;
-  }
-  const fs::path data = folder;
+  for (const char* const folder : {"scan", "cogs", "pcfg-set"})
+    if (!data_set(folder)) return;
+  const fs::path data = data_set("scan")->parent_path();
   const Scan length(
       {.files = {.train = data / "scan/tasks_train_length.txt.gz", .test = data / "scan/tasks_test_length.txt.gz"}},
       {});

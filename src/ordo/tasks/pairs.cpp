@@ -57,7 +57,13 @@ bool PairTask::has(Split split) const {
 
 std::optional<std::string> PairTask::refuses_length(Split split, int64_t length) const {
   if (length < 1) return fmt::format("{} has no answers of length {}: the shortest are of one word", kind(), length);
-  if (split != Split::train) return std::nullopt;
+  if (!has(split)) return std::nullopt;
+  if (split != Split::train) {
+    const Pairs& held_out = pairs(split);
+    if (held_out.up_to(length) > 0) return std::nullopt;
+    return fmt::format("the {} split of {} has no answer of at most {} words: its shortest has {}", split_name(split),
+                       kind(), length, answer_words(*held_out.all.front()));
+  }
   const int64_t needed = answer_words(*pairs(Split::train).all.back());
   if (length >= needed) return std::nullopt;
   return fmt::format(
