@@ -9,13 +9,13 @@
 #include "ordo/core/files.h"
 #include "ordo/core/json.h"
 #include "ordo/data/chase.h"
+#include "support/data_sets.h"
 #include "support/program.h"
 
 namespace ordo::test {
 namespace {
 
 const fs::path kPublished = fs::path(ORDO_SOURCE_DIR) / "configs/studies/published";
-const fs::path kShakespeare = fs::path(ORDO_SOURCE_DIR) / "../shared/data/tiny-shakespeare/input.txt.gz";
 
 // A shipped study, made in a folder of the test's own with settings that make it short.
 class ShortForm {
@@ -69,10 +69,9 @@ class ShortForm {
 // A text to train characters on: tiny Shakespeare, or where that is not at hand sentences of who chased whom, in which
 // the same is seen.
 std::string text_setting(const Scratch& scratch) {
-  fs::path text = kShakespeare;
-  if (!fs::exists(text))
-    text = scratch.write("input.txt", ChaseText({.sentences = 3000}, {.seed = 1}).text(Split::train));
-  return "task.data.train=" + text.string();
+  auto text = data_set(kTinyShakespeare);
+  if (!text) text = scratch.write("input.txt", ChaseText({.sentences = 3000}, {.seed = 1}).text(Split::train));
+  return "task.data.train=" + text->string();
 }
 
 }  // namespace

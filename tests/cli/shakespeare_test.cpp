@@ -7,15 +7,14 @@
 #include <nlohmann/json.hpp>
 
 #include "ordo/core/json.h"
+#include "support/data_sets.h"
 #include "support/program.h"
 
 namespace ordo::test {
 namespace {
 
-const fs::path kShakespeare = fs::path(ORDO_SOURCE_DIR) / "../shared/data/tiny-shakespeare/input.txt.gz";
-
 // The loss over the whole validation split of a run of the recipe.
-double recipe_loss(const fs::path& run, const Arguments& more) {
+double recipe_loss(const fs::path& text, const fs::path& run, const Arguments& more) {
   const Setting patient{.seconds = 1800.0};
   Arguments words{"train",
                   std::string(ORDO_SOURCE_DIR) + "/configs/shakespeare_char.yaml",
@@ -23,7 +22,7 @@ double recipe_loss(const fs::path& run, const Arguments& more) {
                   run.string(),
                   "--quiet",
                   "device=cpu",
-                  "task.data.train=" + kShakespeare.string()};
+                  "task.data.train=" + text.string()};
   words.insert(words.end(), more.begin(), more.end());
   const Outcome trained = run_ordo(words, patient);
   INFO(trained.err);
@@ -33,20 +32,15 @@ double recipe_loss(const fs::path& run, const Arguments& more) {
   return parse_json(judged.out, "eval --json").at("results").at(0).at("metrics").at("loss").get<double>();
 }
 
-bool without_text() {
-  if (fs::exists(kShakespeare)) return false;
-  WARN("skipped: tiny Shakespeare is not at " << kShakespeare);
-  return true;
-}
-
 }  // namespace
 
 TEST_CASE("the recipe learns: rope before alibi before learned before none, each within its bar", "[slow]") {
-  if (without_text()) return;
+  const auto text = data_set(kTinyShakespeare);
+  if (!text) return;
   const Scratch scratch;
   std::map<std::string, double> loss;
   for (const std::string kind : {"rope", "alibi", "learned", "none"})
-    loss[kind] = recipe_loss(scratch / kind, {"model.position.kind=" + kind});
+    loss[kind] = recipe_loss(*text, scratch / kind, {"model.position.kind=" + kind});
   CHECK(loss["rope"] <= 1.84);
   CHECK(loss["learned"] <= 1.95);
   CHECK(loss["none"] >= 1.99);
@@ -57,10 +51,11 @@ TEST_CASE("the recipe learns: rope before alibi before learned before none, each
 }
 
 TEST_CASE("bf16 ends 300 steps of the recipe where fp32 does", "[slow]") {
-  if (without_text()) return;
+  const auto text = data_set(kTinyShakespeare);
+  if (!text) return;
   const Scratch scratch;
-  const double full = recipe_loss(scratch / "fp32", {"train.steps=300"});
-  const double half = recipe_loss(scratch / "bf16", {"train.steps=300", "train.precision=bf16"});
+  const double full = recipe_loss(*text, scratch / "fp32", {"train.steps=300"});
+  const double half = recipe_loss(*text, scratch / "bf16", {"train.steps=300", "train.precision=bf16"});
   CHECK(std::abs(full - half) < 0.01);
 }
 

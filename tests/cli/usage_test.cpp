@@ -236,7 +236,7 @@ TEST_CASE("list positions --kernels has each pair for causal and two-sided stack
 
 TEST_CASE("config show says where each value came from, and reads back to itself", "[cli]") {
   const Scratch scratch;
-  const Outcome shown = run_ordo({"config", "show", kConfigs + "tiny.yaml", "train.steps=7"});
+  const Outcome shown = run_ordo({"config", "show", kConfigs + "tiny.yaml", "train.steps=17"});
   CHECK(shown.out.find("tiny.yaml:") != std::string::npos);
   CHECK(shown.out.find("command line") != std::string::npos);
   const auto file = scratch.write("tiny.yaml", shown.out);

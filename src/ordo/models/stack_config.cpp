@@ -84,6 +84,13 @@ void check(const StackConfig& c, const std::string& path, Problems& problems) {
                  "{}.attention.window has {} entries, but there are only {}.layers ({}) to share them", path,
                  a.window.size(), path, c.layers);
   check(c.init, path + ".init", problems);
+  if (c.tie_embeddings && c.init.kind == InitKind::lecun_normal && !c.init.embedding_std)
+    problems.add(
+        path + ".init.kind",
+        "{}.init.kind: lecun_normal gives embeddings a standard deviation of 1, far too much for a head that "
+        "shares them ({}.tie_embeddings); give {}.init.embedding_std, 1 / sqrt({}.dim) say, or tie_embeddings: "
+        "false",
+        path, path, path, path);
   check_position_layers(c, path, problems);
 }
 
