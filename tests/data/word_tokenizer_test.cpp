@@ -46,6 +46,15 @@ TEST_CASE("word tokenizer: a file of words gives ids by its lines, and is writte
   CHECK(tokenizer.is_special(1));
 }
 
+TEST_CASE("word tokenizer: a backslash and an n in a text are no line break, and leave a file that can be read",
+          "[unit]") {
+  const Scratch scratch;
+  const WordTokenizer made = learned("a \\n b\na \\n\n");
+  const WordTokenizer again({.file = scratch.write("words.txt", made.file_text())}, {});
+  CHECK(again.encode("a \\n\n") == made.encode("a \\n\n"));
+  CHECK(made.encode("\\n") != made.encode("\n"));
+}
+
 TEST_CASE("word tokenizer: without <unk> an unknown word is named with its place", "[unit]") {
   const Scratch scratch;
   const WordTokenizer tokenizer({.file = scratch.write("words.txt", "the\n\\n\ncat\n")}, {});

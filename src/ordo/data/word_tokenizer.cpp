@@ -77,6 +77,7 @@ void WordTokenizer::learn(std::string_view text, const Config& config) {
   std::map<std::string_view, int64_t> counts;
   each_word(text, [&](std::string_view word, size_t) { ++counts[word]; });
   counts.erase(kUnknown);
+  counts.erase(kBreak);  // in a file it would be the line break
   std::vector<std::pair<std::string_view, int64_t>> words(counts.begin(), counts.end());
   std::stable_sort(words.begin(), words.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   const std::string place = "the training text";
