@@ -187,9 +187,10 @@ class Runner {
     const double left =
         seconds_of_a_run() * (static_cast<double>(all_ - finished()) - begun) / static_cast<double>(at_work_.size());
     const std::string time = left > 0.0 ? fmt::format(", {} left", duration_text(left)) : "";
-    log::progress(fmt::format("{} of {} {}{}{}; {}", finished(), all_, what_,
+    const std::string now = under_way.empty() ? "" : "; " + join(under_way, ", ");
+    log::progress(fmt::format("{} of {} {}{}{}{}", finished(), all_, what_,
                               report_.failed.empty() ? "" : fmt::format(", {} failed", report_.failed.size()), time,
-                              join(under_way, ", ")));
+                              now));
   }
 
   const fs::path& study_;
