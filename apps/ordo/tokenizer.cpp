@@ -46,10 +46,6 @@ class InputLines {
     ++number_;
     return static_cast<bool>(std::getline(file_.is_open() ? file_ : std::cin, line)) && output_open();
   }
-  // What went wrong, with its place.
-  [[noreturn]] void refuse(const std::string& why) const {
-    throw DataError(fmt::format("{}: line {}: {}", name_, number_, why));
-  }
   std::string place() const { return fmt::format("{}: line {}", name_, number_); }
 
  private:
@@ -58,18 +54,16 @@ class InputLines {
   int64_t number_ = 0;
 };
 
-// Every line through `work`; its errors are told with the line.
+// Every line through `work`; its errors are told with their place.
 template <class Work>
 void each_line(const std::string& file, const Work& work) {
   InputLines lines(file);
   std::string line;
   while (lines.next(line)) {
     try {
-      work(line, lines.place());
+      work(line);
     } catch (const Error& error) {
-      const std::string why = error.what();
-      if (why.starts_with(lines.place())) throw DataError(why);
-      lines.refuse(why);
+      throw DataError(fmt::format("{}: {}", lines.place(), error.what()));
     }
   }
 }
@@ -81,17 +75,9 @@ struct EncodeOptions {
 
 void encode_line(const Tokenizer& tokenizer, const EncodeOptions& o, const std::string& text,
                  const std::optional<std::string>& pair) {
-  Json result = Json::object();
-  if (o.special) {
-    const Encoded all = tokenizer.encode_special(text, pair);
-    result["ids"] = all.ids;
-    result["text"] = tokenizer.decode(all.ids);
-    if (pair) result["types"] = all.types;
-  } else {
-    const auto ids = tokenizer.encode(text);
-    result["ids"] = ids;
-    result["text"] = tokenizer.decode(ids);
-  }
+  const Encoded all = o.special ? tokenizer.encode_special(text, pair) : Encoded{.ids = tokenizer.encode(text)};
+  Json result{{"ids", all.ids}, {"text", tokenizer.decode(all.ids)}};
+  if (pair) result["types"] = all.types;
   print(json_line(result) + "\n");
 }
 
@@ -109,29 +95,30 @@ int encode(const Words& words) {
   if (!options.parse(words)) return kDone;
   require_option(options, "--tokenizer");
   const auto tokenizer = tokenizer_of(o.tokenizer);
-  each_line(o.file, [&](const std::string& line, const std::string& place) {
+  each_line(o.file, [&](const std::string& line) {
     if (!o.jsonl) return encode_line(*tokenizer, o, line, {});
-    const Json value = parse_json(line, place);
+    const Json value = parse_json(line, "its text");
     const bool is_pair =
         o.special && value.is_array() && value.size() == 2 && value[0].is_string() && value[1].is_string();
     require<DataError>(value.is_string() || is_pair, "expected a JSON string{}", o.special ? " or a pair of them" : "");
-    encode_line(*tokenizer, o, is_pair ? value[0].get<std::string>() : value.get<std::string>(),
+    const Json& text = is_pair ? value[0] : value;
+    encode_line(*tokenizer, o, text.get<std::string>(),
                 is_pair ? std::optional(value[1].get<std::string>()) : std::nullopt);
   });
   return kDone;
 }
 
 // [1, 2], {"ids": [1, 2]} as encode prints it, or 1 2.
-std::vector<int64_t> read_ids(const std::string& line, const std::string& place) {
+std::vector<int64_t> read_ids(const std::string& line) {
   std::vector<int64_t> ids;
   const size_t begin = line.find_first_not_of(" \t\r");
   if (begin == std::string::npos) return ids;
   if (line[begin] != '[' && line[begin] != '{') {
     for (const std::string& word : split(line, ' '))
-      if (!word.empty() && word != "\r") ids.push_back(read_integer(word, "a token id", 0, 1 << 30));
+      if (!word.empty() && word != "\r") ids.push_back(read_integer(word, "a token id", 0, kMostTokens - 1));
     return ids;
   }
-  Json value = parse_json(line, place);
+  Json value = parse_json(line, "its ids");
   const Json list = value.is_object() && value.contains("ids") ? value["ids"] : value;
   require<DataError>(list.is_array(), "expected ids: [1, 2], {{\"ids\": [1, 2]}} or 1 2");
   for (const Json& id : list) {
@@ -152,8 +139,8 @@ int decode(const Words& words) {
   if (!options.parse(words)) return kDone;
   require_option(options, "--tokenizer");
   const auto tokenizer = tokenizer_of(name);
-  each_line(file, [&](const std::string& line, const std::string& place) {
-    auto ids = read_ids(line, place);
+  each_line(file, [&](const std::string& line) {
+    auto ids = read_ids(line);
     if (skips) std::erase_if(ids, [&](int64_t id) { return tokenizer->is_special(id); });
     const std::string text = tokenizer->decode(ids);
     print((jsonl ? json_line(Json(text)) : text) + "\n");
@@ -232,7 +219,9 @@ int train_tokenizer(const Words& words) {
                   "tokenizer.json (--kind hf), or whole words (.txt).");
   options.positionals("FILE", o.files, "text files (.txt, .txt.gz); patterns with * are expanded");
   options.text("-o,--output", o.output, "FILE", "where it goes: .model, .json or .txt, as the kind is");
-  options.one_of("--kind", o.kind, {"sentencepiece", "word", "hf"}, "what is trained (sentencepiece)");
+  Words kinds;
+  for (const auto& kind : trained_kinds()) kinds.emplace_back(kind.kind);
+  options.one_of("--kind", o.kind, kinds, "what is trained (sentencepiece)");
   options.integer("--vocab-size", o.vocab_size, "how many tokens (8000; of words: all)", 1, kMostTokens - 1);
   options.texts("--symbol", o.symbols, "PIECE", "a token that is never cut or joined, not of words; may be repeated");
   options.integer("--at-least", o.at_least, "of words and hf: words, or pairs to join, that are there so often (1)", 1,

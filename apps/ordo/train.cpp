@@ -201,6 +201,7 @@ int train_in(const fs::path& run, const TrainOptions& o, const RunConfig& config
   const Checkpoint* weights = start ? &*start : init;
   const Assembly parts = assemble(config, device, weights != nullptr ? weights->tokenizer() : fs::path(),
                                   start ? trained_length(*start) : 0);
+  if (weights != nullptr) check_tokenizer(config, parts.task->tokenizer(), weights->folder().string());
   if (init != nullptr && start)
     log::info("{} has its own checkpoints and goes on from them; --init was for its beginning", run.string());
   else if (init != nullptr)

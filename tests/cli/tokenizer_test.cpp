@@ -64,6 +64,18 @@ TEST_CASE("tokenizer encode --special adds special tokens, and takes pairs", "[c
   CHECK(lines.at(1)["types"] == Json({0, 0, 0, 0, 0, 1, 1, 1}));
 }
 
+TEST_CASE("a tokenizer.json that cuts and fills texts says that this is not done", "[cli]") {
+  const Scratch scratch;
+  Json file = parse_json(read_file(kGoldens / "wordpiece/tokenizer.json"), "tokenizer.json");
+  const std::string path = scratch.write("plain.json", json_text(file)).string();
+  CHECK(tokenizer({"encode", "-t", path}, "the small model\n").err.empty());
+  file["truncation"] = {{"max_length", 1}, {"strategy", "LongestFirst"}, {"stride", 0}};
+  const std::string cuts = scratch.write("cuts.json", json_text(file)).string();
+  const Outcome outcome = tokenizer({"encode", "-t", cuts}, "the small model\n");
+  CHECK(outcome.err.find("cuts.json: its `truncation` is not applied") != std::string::npos);
+  CHECK(json_lines(outcome.out).at(0)["ids"].size() == 3);
+}
+
 TEST_CASE("tokenizer decode reads what encode prints, arrays and plain numbers", "[cli]") {
   const std::string words = (kGoldens / "wordpiece").string();
   const Outcome outcome =
@@ -157,6 +169,14 @@ train: {steps: 2, batch_size: 2, length: 8, schedule: constant}
   CHECK(written.code == 0);
   CHECK(written.out.starts_with("the cat"));
   CHECK(run_ordo({"eval", run, "--split", "train"}).code == 0);
+  const Arguments longer{"train", config.string(), "--run", run, "device=cpu", "train.steps=3"};
+  const Outcome resumed = run_ordo(longer);
+  INFO(resumed.err);
+  CHECK(resumed.code == 0);
+  scratch.write("tok/tokenizer.json", read_file(kGoldens / "wordpiece/tokenizer.json"));
+  const Outcome refused = run_ordo(longer);
+  CHECK(refused.code == 2);
+  CHECK(refused.err.find("another tokenizer") != std::string::npos);
 }
 
 }  // namespace ordo::test

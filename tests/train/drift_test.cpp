@@ -80,6 +80,24 @@ TEST_CASE("drift: all refusals are listed together with both values, and force l
   CHECK_NOTHROW(check_drift(before, sample_config({"seed=8"}), true, "run/step-4"));
 }
 
+TEST_CASE("drift: the file of a tokenizer may move or go, but not become another tokenizer", "[unit]") {
+  const TemporaryFolder folder("drift");
+  const auto with = [&](const std::string& name) {
+    return sample_config({"task.tokenizer={kind: word, file: " + (folder.path() / name).string() + "}"});
+  };
+  for (const char* name : {"a.txt", "moved.txt"}) write_file(folder.path() / name, "<unk>\nthe\ncat\n");
+  write_file(folder.path() / "other.txt", "<unk>\ncat\nthe\n");
+  const RunConfig before = with("a.txt");
+  const auto task = make_task(before);
+  for (const char* name : {"moved.txt", "gone.txt"}) {
+    CHECK_NOTHROW(check_drift(resolved_yaml(before), with(name), false, "run/step-4"));
+    CHECK_NOTHROW(check_tokenizer(with(name), task->tokenizer(), "run/step-4"));
+  }
+  const std::string why =
+      thrown<ConfigError>([&] { check_tokenizer(with("other.txt"), task->tokenizer(), "run/step-4"); });
+  CHECK(contains(why, "other.txt is another tokenizer than that of run/step-4"));
+}
+
 TEST_CASE("drift: a choice of another kind is one change, without the settings that came and went with it", "[unit]") {
   const auto why = [](const std::string& change) {
     return thrown<ConfigError>(

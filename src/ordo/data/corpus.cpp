@@ -3,6 +3,9 @@
 
 #include <cmath>
 
+#include "ordo/config/words.h"
+#include "ordo/core/text.h"
+#include "ordo/core/utf8.h"
 #include "ordo/data/text_file.h"
 
 namespace ordo {
@@ -142,9 +145,8 @@ TokenSequence Corpus::encode(Split split, const Tokenizer* tokenizer, int64_t vo
       sequence.add(store, 0, store->size());
       continue;
     }
-    require<ConfigError>(tokenizer != nullptr,
-                         "{} is text, and no tokenizer is given: set `task.tokenizer` (char or byte)",
-                         file.path.string());
+    require<ConfigError>(tokenizer != nullptr, "{} is text, and no tokenizer is given: set `task.tokenizer` ({})",
+                         file.path.string(), join(names_of(tokenizers().kinds()), ", "));
     try {
       add_text(sequence, file.path.filename().string(), file.text, config_.documents, *tokenizer);
     } catch (const DataError& error) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ordo/core/log.h"
 #include "ordo/core/text.h"
 #include "ordo/core/utf8.h"
 
@@ -10,28 +11,27 @@ namespace ordo {
 
 namespace {
 
-Json parsed(std::string_view text, const std::string& name) {
-  try {
-    return parse_json(text, name);
-  } catch (const DataError&) {
-    throw;
-  } catch (const Error& error) {
-    throw DataError(error.what());
-  }
-}
-
 void require_utf8(std::string_view text) {
   size_t bad = 0;
   require<DataError>(valid_utf8(text, &bad), "the text is not valid UTF-8 at byte {}", bad);
 }
 
+// What is set for batches: Ordo cuts and fills its rows itself.
+void tell_unapplied(const JsonView& file, const std::string& name) {
+  for (const char* key : {"truncation", "padding"})
+    if (file.find(key))
+      log::warn("{}: its `{}` is not applied: texts are encoded whole, and nothing is added to them; null says so",
+                name, key);
+}
+
 }  // namespace
 
 HfPipeline::HfPipeline(std::string_view json, const std::string& name) {
-  const Json root = parsed(json, name);
+  const Json root = parse_json_file(json, name);
   const JsonView file(root, name);
   if (const auto version = file.find("version"))
     version->require(version->text() == "1.0", "expected \"1.0\", found \"{}\"", version->text());
+  tell_unapplied(file, name);
   model_ = read_text_model(file.at("model"));
   if (const auto part = file.find("normalizer")) normalizer_ = read_normalizer(*part);
   if (const auto part = file.find("pre_tokenizer")) pre_tokenizer_ = read_pre_tokenizer(*part);

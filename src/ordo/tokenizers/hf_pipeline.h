@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tokenizer as Hugging Face's library writes it into one file, tokenizer.json: added tokens are cut out, the rest is
 // normalised, cut into pieces, given to the model; a post-processor adds special tokens, a decoder makes text again.
-// Ids and texts are those of that library. Its `truncation` and `padding` are settings of batches and are not applied.
+// Ids and texts are those of that library; but its `truncation` and `padding`, settings of batches, are not applied,
+// which the log says of a file that has them.
 #pragma once
 #include <memory>
 #include <optional>

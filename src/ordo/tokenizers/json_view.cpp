@@ -16,12 +16,18 @@ std::string shown(const Json& value) {
   if (value.is_array()) return fmt::format("an array of {}", value.size());
   std::string text = json_line(value);
   if (text.size() <= kShown) return text;
-  size_t cut = kShown;
-  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;
-  return text.substr(0, cut) + "…";
+  return text.substr(0, character_start(text, kShown)) + "…";
 }
 
 }  // namespace
+
+Json parse_json_file(std::string_view text, std::string_view file) {
+  try {
+    return parse_json(text, file);
+  } catch (const Error& error) {
+    throw DataError(error.what());
+  }
+}
 
 void JsonView::refuse(std::string_view why) const {
   throw DataError(path_.empty() ? fmt::format("{}: {}", *file_, why) : fmt::format("{}: {}: {}", *file_, path_, why));

@@ -15,6 +15,9 @@
 
 namespace ordo {
 
+// parse_json() of such a file; what is wrong with it is a DataError.
+Json parse_json_file(std::string_view text, std::string_view file);
+
 class JsonView {
  public:
   // `root` and `file` outlive all views of it.
@@ -38,9 +41,13 @@ class JsonView {
   char32_t character() const;
 
   // A member, or what holds when it is absent.
-  bool boolean(std::string_view key, bool absent) const { return find(key) ? find(key)->boolean() : absent; }
+  bool boolean(std::string_view key, bool absent) const {
+    const auto found = find(key);
+    return found ? found->boolean() : absent;
+  }
   std::string text(std::string_view key, std::string_view absent) const {
-    return find(key) ? find(key)->text() : std::string(absent);
+    const auto found = find(key);
+    return found ? found->text() : std::string(absent);
   }
 
   [[noreturn]] void refuse(std::string_view why) const;
@@ -58,16 +65,15 @@ class JsonView {
   const std::string* file_;
 };
 
-// The builder of a `type` among {name, builder} pairs; an unknown one is refused with all names.
-template <class Builder, size_t N>
-const Builder& builder_of(const JsonView& part, const std::pair<std::string_view, Builder> (&builders)[N]) {
-  const JsonView type = part.at("type");
+// What a text names among {name, value} pairs; an unknown name is refused with all that there are. `what`: "type".
+template <class Value, size_t N>
+const Value& named(const JsonView& text, std::string_view what, const std::pair<std::string_view, Value> (&values)[N]) {
   std::string names;
-  for (const auto& [name, builder] : builders) {
-    if (name == type.text()) return builder;
+  for (const auto& [name, value] : values) {
+    if (name == text.text()) return value;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
   }
-  type.refuse(fmt::format("unknown type '{}'; there are {}", type.text(), names));
+  text.refuse(fmt::format("unknown {} '{}'; there are {}", what, text.text(), names));
 }
 
 }  // namespace ordo

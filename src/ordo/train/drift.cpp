@@ -2,6 +2,7 @@
 #include "ordo/train/drift.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "ordo/core/log.h"
 #include "ordo/core/text.h"
@@ -15,6 +16,7 @@ constexpr std::string_view kOrder = "the rest of the run would see other data th
 constexpr std::string_view kDraws = "data order and dropout follow from it";
 constexpr std::string_view kOnward = "it holds from here on";
 constexpr std::string_view kNoEffect = "results do not depend on it";
+constexpr std::string_view kIds = "token ids would mean something else";
 constexpr std::string_view kFirstWeights = "the weights come from the checkpoint";
 
 constexpr DriftRule kDriftRules[] = {
@@ -26,7 +28,8 @@ constexpr DriftRule kDriftRules[] = {
     {"task.data", Drift::allowed, "the training data itself is compared by its fingerprint"},
     {"task.kind", Drift::refused, "the model was trained for another task"},
     {"task.vocab_size", Drift::refused, kShape},
-    {"task.tokenizer", Drift::refused, "token ids would mean something else"},
+    {"task.tokenizer", Drift::refused, kIds},
+    {"task.tokenizer.file", Drift::allowed, "the checkpoint has a copy of its own"},
     {"model", Drift::refused, kShape},
     {"model.dropout", Drift::allowed, kOnward},
     {"model.drop_path", Drift::allowed, kOnward},
@@ -155,6 +158,20 @@ void check_drift(const std::string& checkpoint_config, const RunConfig& now, boo
                        "--init RUN it begins with these weights), or put the values back:{}",
                        checkpoint, refused);
   for (const auto& text : allowed) log::info("changed since the checkpoint: {}", text);
+}
+
+void check_tokenizer(const RunConfig& now, const Tokenizer* kept, std::string_view checkpoint) {
+  if (kept == nullptr) return;
+  RunConfig copy = now;
+  const std::string file = dump_json(walk_of(copy)).value(Json::json_pointer("/task/tokenizer/file"), "");
+  std::error_code ignored;
+  if (file.empty() || !fs::exists(file, ignored)) return;
+  const auto task = make_task(now);
+  require<ConfigError>(
+      task->tokenizer()->fingerprint() == kept->fingerprint(),
+      "task.tokenizer.file: {} is another tokenizer than that of {}: {}. Give the file that its weights "
+      "were trained with, or start a new run without them",
+      file, checkpoint, kIds);
 }
 
 }  // namespace ordo

@@ -38,4 +38,8 @@ std::vector<Drifted> drifted(const std::string& checkpoint_config, const RunConf
 // `checkpoint`: its name in messages.
 void check_drift(const std::string& checkpoint_config, const RunConfig& now, bool force, std::string_view checkpoint);
 
+// A run goes on with the checkpoint's copy of its tokenizer (`kept`), so the file of the config may have moved or gone;
+// but one that is there must be the same tokenizer. Throws ConfigError when it is another.
+void check_tokenizer(const RunConfig& now, const Tokenizer* kept, std::string_view checkpoint);
+
 }  // namespace ordo
