@@ -7,6 +7,7 @@
 #include <ATen/ops/equal.h>
 
 #include <map>
+#include <set>
 
 #include "ordo/config/config.h"
 #include "ordo/ops/fused_loss.h"
@@ -40,10 +41,18 @@ TEST_CASE("drawn tasks: common sizes lie among those trained on, and have a shar
   CHECK_THAT(refusal({.common = 8, .common_share = 0.9}),
              Catch::Contains("common (8)") && Catch::Contains("train.length (8)"));
   CHECK_THAT(refusal({.shortest = 5, .common = 4, .common_share = 0.9}), Catch::Contains("at least 5"));
-  CHECK_THAT(refusal({.common = 4}), Catch::Contains("common_share (0)"));
-  CHECK_THAT(refusal({.common_share = 0.5}), Catch::Contains("common (0)"));
+  CHECK_THROWS_WITH(copy_task({.common = 4}), Catch::Contains("task.common_share (0)"));
+  CHECK_THROWS_WITH(copy_task({.common_share = 0.5}), Catch::Contains("task.common (0)"));
   CHECK(refusal({.common = 4, .common_share = 0.9}).empty());
   CHECK_FALSE(copy_task({.common = 8, .common_share = 0.9}).refuses_length(Split::test, 4));
+}
+
+TEST_CASE("drawn tasks: another way of drawing sizes is other data to a resume", "[unit]") {
+  const auto fingerprint = [](const DrawnConfig& examples) { return copy_task(examples).fingerprint(); };
+  const std::set<uint64_t> different{fingerprint({}), fingerprint({.common = 4, .common_share = 0.9}),
+                                     fingerprint({.common = 4, .common_share = 0.8}),
+                                     fingerprint({.common = 5, .common_share = 0.9}), fingerprint({.shortest = 3})};
+  CHECK(different.size() == 5);
 }
 
 TEST_CASE("drawn tasks: examples follow from the seed, held-out ones not from the run's", "[unit]") {

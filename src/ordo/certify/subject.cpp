@@ -12,6 +12,7 @@
 
 #include "ordo/checkpoint/weights.h"
 #include "ordo/config/config.h"
+#include "ordo/config/writer.h"
 #include "ordo/models/decoder.h"
 #include "ordo/models/encoder.h"
 #include "ordo/models/stack_of.h"
@@ -29,9 +30,7 @@ int64_t longest_pattern(const StackConfig& c) {
   auto longest = static_cast<int64_t>(c.attention.window.size());
   for (const auto& choice : c.position) {
     const auto& kind = positions().find(choice.kind).info;
-    const auto settings = choice.config ? choice.config : std::shared_ptr<const void>(kind.config());
-    // Writing changes nothing; Fields has no form for constants.
-    const Json written = dump_json([&](Fields& f) { kind.fields(f, const_cast<void*>(settings.get())); });  // NOLINT
+    const Json written = json_of(kind, choice.config);
     if (const auto layers = written.find("layers"); layers != written.end() && layers->is_array())
       longest = std::max(longest, static_cast<int64_t>(layers->size()));
   }

@@ -97,6 +97,12 @@ Json json_of(const Walk& walk) {
   return std::move(writer.out);
 }
 
+Json json_of(const KindInfo& kind, const std::shared_ptr<const void>& config) {
+  const auto settings = config ? config : std::shared_ptr<const void>(kind.config());
+  // Writing changes nothing; Fields has no form for constants.
+  return json_of([&](Fields& f) { kind.fields(f, const_cast<void*>(settings.get())); });  // NOLINT
+}
+
 namespace {
 
 Json scalar_json(const Node& node) {

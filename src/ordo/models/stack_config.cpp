@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ordo/config/config.h"
+#include "ordo/config/writer.h"
 #include "ordo/models/stack.h"
 #include "ordo/positions/encoding.h"
 
@@ -20,9 +21,7 @@ void check_position_layers(const StackConfig& c, const std::string& path, Proble
   for (size_t n = 0; n < c.position.size(); ++n) {
     const auto& choice = c.position[n];
     if (choice.config == nullptr) continue;  // of a config made in code: all defaults
-    const KindInfo& info = positions().find(choice.kind).info;
-    // Writing only reads, though visitors are given what they could fill.
-    const Json settings = dump_json([&](Fields& f) { info.fields(f, const_cast<void*>(choice.config.get())); });
+    const Json settings = json_of(positions().find(choice.kind).info, choice.config);
     const std::string key = c.position.size() == 1 ? "position" : fmt::format("position.{}", n);
     if (!settings.contains("layers") || static_cast<int64_t>(settings["layers"].size()) <= c.layers) continue;
     problems.add(fmt::format("{}.position.{}.layers", path, n),

@@ -8,7 +8,9 @@
 #include "ordo/config/config.h"
 #include "ordo/config/outline.h"
 #include "ordo/config/words.h"
+#include "ordo/config/writer.h"
 #include "ordo/core/text.h"
+#include "ordo/core/utf8.h"
 
 namespace ordo {
 
@@ -16,26 +18,19 @@ namespace {
 
 constexpr size_t kLongestValue = 40;  // of a setting in a title
 
-Json written(const KindInfo& kind, const std::shared_ptr<const void>& config) {
-  // Writing changes nothing; Fields has no form for constants.
-  return dump_json([&](Fields& f) { kind.fields(f, const_cast<void*>(config.get())); });  // NOLINT
-}
-
 std::string value_text(const Json& value) {
   std::string text = value.is_string()         ? value.get<std::string>()
                      : value.is_number_float() ? number_text(value.get<double>())
                                                : value.dump();
   if (text.size() <= kLongestValue) return text;
-  size_t end = kLongestValue;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // whole characters
-  return text.substr(0, end) + "…";
+  return text.substr(0, character_start(text, kLongestValue)) + "…";
 }
 
 std::string changed_text(const Json& given, const Json& defaults, const Outline& options);
 
 // Settings of a kind that are not its defaults.
 std::string changed_text(const Json& given, const KindInfo& kind) {
-  return changed_text(given, written(kind, kind.config()), outline_of(kind));
+  return changed_text(given, json_of(kind, nullptr), outline_of(kind));
 }
 
 // The same of one group of them, in their order. Where a part acts (`layers`) is told apart.
@@ -64,7 +59,7 @@ std::string changed_text(const Json& given, const Json& defaults, const Outline&
 
 std::string settings_text(const Choice<PositionEncoding>& choice) {
   const KindInfo& kind = positions().find(choice.kind).info;
-  return choice.config ? changed_text(written(kind, choice.config), kind) : "";
+  return choice.config ? changed_text(json_of(kind, choice.config), kind) : "";
 }
 
 }  // namespace

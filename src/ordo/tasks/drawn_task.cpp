@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "ordo/config/config.h"
 
@@ -37,7 +38,11 @@ DrawnTask::DrawnTask(const DrawnConfig& config, const TaskFacts& facts, Asks ask
     : SequenceTask(facts, asks, config.read),
       drawn_(config),
       symbols_(std::move(symbols)),
-      training_key_(split_key(facts.seed, Split::train)) {}
+      training_key_(split_key(facts.seed, Split::train)) {
+  require<ConfigError>((config.common > 0) == (config.common_share > 0.0),
+                       "task.common ({}) and task.common_share ({}) need each other: give both or neither",
+                       config.common, config.common_share);
+}
 
 // ---- sizes ----
 
@@ -50,26 +55,15 @@ std::optional<std::string> DrawnTask::refuses_length(Split split, int64_t length
   if (length < least)
     return fmt::format("{} has no examples of length {}: with these settings {} is the smallest", kind(), length,
                        least);
-  if (split == Split::train) {
-    if (auto refusal = refuses_common(least, length)) return refusal;
-  }
+  if (const int64_t common = drawn_.common; split == Split::train && common > 0 && (common < least || common >= length))
+    return fmt::format("{}: task.common ({}) must be at least {}, the smallest size, and below train.length ({})",
+                       kind(), common, least, length);
   try {
     given_length(length);
     return std::nullopt;
   } catch (const ConfigError& refusal) {
     return refusal.what();
   }
-}
-
-std::optional<std::string> DrawnTask::refuses_common(int64_t least, int64_t longest) const {
-  const int64_t common = drawn_.common;
-  if (common > 0 && (common < least || common >= longest))
-    return fmt::format("{}: task.common ({}) must be at least {}, the smallest size, and below train.length ({})",
-                       kind(), common, least, longest);
-  if ((common > 0) != (drawn_.common_share > 0.0))
-    return fmt::format("{}: task.common ({}) and task.common_share ({}) need each other: give both or neither", kind(),
-                       common, drawn_.common_share);
-  return std::nullopt;
 }
 
 // ---- drawing ----
@@ -115,9 +109,13 @@ Evaluation DrawnTask::evaluate(Model& model, const StreamOptions& options) const
 // ---- what it is ----
 
 uint64_t DrawnTask::fingerprint() const {
-  // The examples are a function of the code, the settings and the seed: the first ones stand for all.
+  // The examples are a function of the code, the settings and the seed: the first ones stand for all, but are of the
+  // smallest size and show nothing of how sizes are drawn.
   constexpr uint64_t kSample = 64;
   uint64_t hash = mix(key_of(seed(), kind()), static_cast<uint64_t>(training_count()));
+  if (drawn_.common > 0)
+    for (const double drawn : {static_cast<double>(drawn_.common), drawn_.common_share})
+      hash = mix(hash, std::bit_cast<uint64_t>(drawn));
   for (uint64_t i = 0; i < kSample; ++i) {
     const Example e = of_training(training_key_, i, smallest());
     for (const auto* list : {&e.given, &e.asked}) hash = hash_bytes(list->data(), list->size() * sizeof(int64_t), hash);

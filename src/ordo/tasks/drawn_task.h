@@ -56,7 +56,6 @@ class DrawnTask : public SequenceTask {
 
  private:
   int64_t smallest() const;
-  std::optional<std::string> refuses_common(int64_t least, int64_t longest) const;
   Example of_training(uint64_t key, uint64_t index, int64_t longest) const;
   DrawnConfig drawn_;
   std::vector<std::string> symbols_;

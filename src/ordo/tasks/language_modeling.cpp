@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ordo/config/words.h"
 #include "ordo/core/text.h"
 #include "ordo/tasks/scores.h"
 
@@ -29,7 +30,8 @@ LanguageModeling::LanguageModeling(const Config& config, const TaskFacts& facts)
   auto problems = contradictions(config.data, "task.data");
   const bool files = !config.data.train.empty() || config.data.generate;
   if (files && corpus_->has_text() && !config.tokenizer)
-    problems.push_back("task.tokenizer is missing: the training data is text, which needs one (char, byte)");
+    problems.push_back(fmt::format("task.tokenizer is missing: the training data is text, which needs one ({})",
+                                   join(names_of(tokenizers().kinds()), ", ")));
   if (files && !corpus_->has_text() && !config.tokenizer && config.vocab_size == 0)
     problems.push_back(
         "task.vocab_size is missing: the training data is token files, whose ids need a vocabulary (or give the "

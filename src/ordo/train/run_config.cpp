@@ -34,9 +34,7 @@ void check_batch(const TrainConfig& c, Problems& problems) {
 
 // The warm-up of a schedule as it was written; nothing where its kind has none.
 std::optional<Quantity> warmup_of(const Choice<Schedule>& schedule) {
-  const KindInfo& info = schedules().find(schedule.kind).info;
-  // Writing only reads, though visitors are given what they could fill.
-  const Json settings = dump_json([&](Fields& f) { info.fields(f, const_cast<void*>(schedule.config.get())); });
+  const Json settings = json_of(schedules().find(schedule.kind).info, schedule.config);
   if (!settings.contains("warmup")) return std::nullopt;
   return read_quantity(settings.at("warmup").get<std::string>(), kHorizonUnits).value;
 }
@@ -47,6 +45,7 @@ void check_warmup(const TrainConfig& c, Problems& problems) {
   if (c.schedule.config == nullptr) return;  // of a config made in code: all defaults
   const auto warmup = warmup_of(c.schedule);
   if (!warmup || warmup->unit != c.steps.unit || warmup->value <= c.steps.value) return;
+  // What an epoch or a token is worth makes no difference between amounts of one unit.
   constexpr HorizonFacts kAny{.steps_per_epoch = 1000.0, .tokens_per_step = 1.0};
   try {
     schedules()
