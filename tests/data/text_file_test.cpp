@@ -137,11 +137,4 @@ TEST_CASE("text files: patterns stand for the files there, in the order of their
   CHECK(contains(thrown<DataError>([&] { expand_paths({scratch / "a.txt", scratch / "?.txt"}); }), "named twice"));
 }
 
-TEST_CASE("text files: places count lines from LF and columns in characters", "[unit]") {
-  const std::string text = "añ\nßx";
-  CHECK(place_in(text, 0).text() == "line 1, column 1");
-  CHECK(place_in(text, text.find('\n')).text() == "line 1, column 3");
-  CHECK(place_in(text, text.find('x')).text() == "line 2, column 2");
-}
-
 }  // namespace ordo::test

@@ -5,12 +5,6 @@
 
 namespace ordo::test {
 
-TEST_CASE("unicode: white space is what the property says, the zero-width space is none", "[unit]") {
-  for (const char32_t code : {U'\t', U'\n', U' ', U'\x85', U'\xA0', U'\u1680', U'\u2028', U'\u3000'})
-    CHECK(is_space(code));
-  for (const char32_t code : {U'a', U'\u200B', U'\u180E', U'\uFEFF', U'\u2060'}) CHECK_FALSE(is_space(code));
-}
-
 TEST_CASE("unicode: classes follow the categories", "[unit]") {
   CHECK(is_punctuation(U'\u2014'));
   CHECK_FALSE(is_punctuation(U'$'));  // a symbol
@@ -42,14 +36,6 @@ TEST_CASE("unicode: graphemes keep marks, flags and families together", "[unit]"
   CHECK(parts[1] == "e\u0301");
   CHECK(parts[2] == "\r\n");
   CHECK(parts[4] == "\U0001F468\u200D\U0001F469");
-}
-
-TEST_CASE("unicode: broken bytes become one replacement for each beginning that could not be finished", "[unit]") {
-  CHECK(repaired_utf8("a\xE4\xB8 b") == "a\uFFFD b");
-  CHECK(repaired_utf8("\xF0\x9F\x98") == "\uFFFD");
-  CHECK(repaired_utf8("\xFF\xC0\xAF") == "\uFFFD\uFFFD\uFFFD");
-  CHECK(repaired_utf8("\xED\xA0\x80") == "\uFFFD\uFFFD\uFFFD");
-  CHECK(repaired_utf8("gr\u00FC\u00DFe") == "gr\u00FC\u00DFe");
 }
 
 }  // namespace ordo::test

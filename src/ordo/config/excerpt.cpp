@@ -12,11 +12,7 @@ namespace ordo {
 
 std::vector<std::string_view> characters_of(std::string_view line) {
   std::vector<std::string_view> all;
-  for (size_t i = 0; i < line.size();) {
-    const size_t bytes = std::max<size_t>(code_point_at(line, i).bytes, 1);
-    all.push_back(line.substr(i, bytes));
-    i += bytes;
-  }
+  each_character(line, [&](char32_t, std::string_view character) { all.push_back(character); });
   return all;
 }
 

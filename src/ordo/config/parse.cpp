@@ -13,6 +13,7 @@
 
 #include "ordo/config/words.h"
 #include "ordo/core/text.h"
+#include "ordo/core/utf8.h"
 
 namespace ordo {
 
@@ -40,7 +41,7 @@ class Places {
     const size_t byte = std::min(static_cast<size_t>(std::max(mark.column, 0)), text.size());
     // Marks mostly move forward: going on from the last one keeps a long line linear.
     if (mark.line != line_ || byte < byte_) line_ = mark.line, byte_ = 0, column_ = 1;
-    for (; byte_ < byte; ++byte_) column_ += (static_cast<unsigned char>(text[byte_]) & 0xC0) == 0x80 ? 0 : 1;
+    for (; byte_ < byte; ++byte_) column_ += continues_character(text[byte_]) ? 0 : 1;
     return {file_, mark.line + 1, column_};
   }
   std::string_view line(const YAML::Mark& mark) const {

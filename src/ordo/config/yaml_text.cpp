@@ -48,10 +48,8 @@ bool plain_is_safe(std::string_view text) {
 
 std::string in_double_quotes(std::string_view text) {
   std::string out = "\"";
-  for (size_t i = 0; i < text.size();) {
-    const CodePoint point = code_point_at(text, i);
-    const auto c =
-        point.bytes == 0 ? char32_t{0xFFFD} : point.value;  // only a folder's name can hold what is not UTF-8
+  // Only a folder's name can hold what is not UTF-8.
+  each_character(repaired_utf8(text), [&](char32_t c, std::string_view bytes) {
     if (c == '"' || c == '\\') {
       out += '\\';
       out += static_cast<char>(c);
@@ -63,21 +61,16 @@ std::string in_double_quotes(std::string_view text) {
       out += c < 0x100 ? fmt::format("\\x{:02x}", static_cast<unsigned>(c))
                        : fmt::format("\\u{:04x}", static_cast<unsigned>(c));
     } else {
-      out += point.bytes == 0 ? "\xEF\xBF\xBD" : std::string(text.substr(i, point.bytes));
+      out += bytes;
     }
-    i += std::max<size_t>(point.bytes, 1);
-  }
+  });
   return out + "\"";
 }
 
 std::string yaml_string(std::string_view text) {
   if (plain_is_safe(text)) return std::string(text);
-  bool printable = true;
-  for (size_t i = 0; i < text.size() && printable;) {
-    const CodePoint point = code_point_at(text, i);
-    printable = point.bytes > 0 && is_printable(point.value);
-    i += point.bytes;
-  }
+  const std::u32string codes = code_points(text);
+  const bool printable = valid_utf8(text) && std::all_of(codes.begin(), codes.end(), is_printable);
   if (!printable) return in_double_quotes(text);
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("''") : std::string(1, c);

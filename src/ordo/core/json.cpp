@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ordo/core/errors.h"
+#include "ordo/core/utf8.h"
 
 namespace ordo {
 
@@ -118,20 +119,11 @@ class JsonBuilder final : public nlohmann::json_sax<Json> {
   std::vector<Open> open_;
 };
 
-std::string json_place(std::string_view text, size_t offset) {
-  size_t line = 1, column = 1;
-  for (const char c : text.substr(0, offset)) {
-    column = c == '\n' ? 1 : column + ((static_cast<unsigned char>(c) & 0xC0) == 0x80 ? 0 : 1);
-    line += c == '\n' ? 1 : 0;
-  }
-  return fmt::format("line {}, column {}", line, column);
-}
-
 }  // namespace
 
 Json parse_json(std::string_view text, std::string_view what) {
   const auto refuse = [&](size_t offset, std::string_view why) {
-    throw Error(fmt::format("{}: not valid JSON at {}: {}", what, json_place(text, offset), why));
+    throw Error(fmt::format("{}: not valid JSON at {}: {}", what, place_in(text, offset).text(), why));
   };
   // The parser takes a NUL for the end of the text and would not look at what follows.
   if (const size_t nul = text.find('\0'); nul != std::string_view::npos) refuse(nul, "a NUL byte");

@@ -15,7 +15,6 @@
 #include <string>
 
 #include "ordo/core/errors.h"
-#include "ordo/core/text.h"
 #include "ordo/core/utf8.h"
 
 namespace ordo::log {
@@ -29,18 +28,6 @@ constexpr auto kPrintEvery = std::chrono::seconds(5);         // elsewhere
 bool set_and_not_empty(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0';
-}
-
-// The longest beginning of a text that fits into so many columns.
-std::string_view fitting(std::string_view text, size_t columns) {
-  size_t used = 0;
-  for (size_t i = 0; i < text.size();) {
-    const CodePoint point = code_point_at(text, i);
-    used += point.bytes == 0 ? 1 : columns_of(point.value);
-    if (used > columns) return text.substr(0, i);
-    i += point.bytes == 0 ? 1 : point.bytes;
-  }
-  return text;
 }
 
 size_t terminal_columns() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ordo/core/utf8.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "ordo/core/text.h"
@@ -46,31 +48,122 @@ bool within_any(char32_t code, const std::array<CodeRange, N>& ranges) {
   return false;
 }
 
+// The character that may begin with the byte at an offset: how many bytes it takes, 0 if none begins so, and how many
+// of them are there (Unicode, table 3-7: after some first bytes the second one has narrower limits).
+struct Sequence {
+  size_t length, found;
+};
+Sequence sequence_at(std::string_view bytes, size_t offset) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(bytes[offset + i]); };
+  const unsigned lead = byte(0);
+  const size_t length = lead < 0x80                    ? 1
+                        : lead >= 0xC2 && lead <= 0xDF ? 2
+                        : lead >= 0xE0 && lead <= 0xEF ? 3
+                        : lead >= 0xF0 && lead <= 0xF4 ? 4
+                                                       : 0;
+  const size_t there = std::min(length, bytes.size() - offset);
+  for (size_t i = 1; i < there; ++i) {
+    const unsigned least = i > 1 ? 0x80 : lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+    const unsigned most = i > 1 ? 0xBF : lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+    if (byte(i) < least || byte(i) > most) return {length, i};
+  }
+  return {length, there};
+}
+
 }  // namespace
 
 CodePoint code_point_at(std::string_view bytes, size_t offset) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(bytes[offset + i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
-  const size_t length = lead >= 0xC2 && lead <= 0xDF   ? 2
-                        : (lead & 0xF0) == 0xE0        ? 3
-                        : lead >= 0xF0 && lead <= 0xF4 ? 4
-                                                       : 0;
-  if (length == 0 || offset + length > bytes.size()) return {};
-  char32_t code = lead & (0x7F >> length);
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return {};
-    code = (code << 6) | (byte(i) & 0x3F);
-  }
-  static constexpr std::array<char32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};  // below it the form is overlong
-  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-  if (code < kLeast[length] || code > 0x10FFFF || surrogate) return {};
+  if (byte(0) < 0x80) return {byte(0), 1};
+  const auto [length, found] = sequence_at(bytes, offset);
+  if (length == 0 || found < length) return {};
+  char32_t code = byte(0) & (0x7FU >> length);
+  for (size_t i = 1; i < length; ++i) code = (code << 6U) | (byte(i) & 0x3FU);
   return {code, length};
 }
 
+std::u32string code_points(std::string_view text) {
+  std::u32string all;
+  all.reserve(text.size());
+  each_character(text, [&](char32_t code, std::string_view) { all += code; });
+  return all;
+}
+
+void append_utf8(std::string& text, char32_t code) {
+  const auto put = [&](char32_t byte) { text += static_cast<char>(byte); };
+  const auto put_rest = [&](unsigned shift) { put(0x80U | ((code >> shift) & 0x3FU)); };
+  if (code >= kBrokenByte + 0x80 && code <= kBrokenByte + 0xFF) return put(code - kBrokenByte);
+  if (code < 0x80) return put(code);
+  if (code < 0x800) {
+    put(0xC0U | (code >> 6U));
+  } else if (code < 0x10000) {
+    put(0xE0U | (code >> 12U));
+    put_rest(6);
+  } else {
+    put(0xF0U | (code >> 18U));
+    put_rest(12);
+    put_rest(6);
+  }
+  put_rest(0);
+}
+
+size_t character_start(std::string_view text, size_t offset) {
+  while (offset > 0 && offset < text.size() && continues_character(text[offset])) --offset;
+  return offset;
+}
+
+size_t unfinished_length(std::string_view bytes, size_t offset) {
+  const auto [length, found] = sequence_at(bytes, offset);
+  return found < length ? found : 0;
+}
+
+std::string repaired_utf8(std::string_view bytes) {
+  std::string text;
+  text.reserve(bytes.size());
+  for (size_t i = 0; i < bytes.size();) {
+    const size_t length = code_point_at(bytes, i).bytes;
+    text += length > 0 ? bytes.substr(i, length) : "\uFFFD";
+    i += length > 0 ? length : std::max<size_t>(unfinished_length(bytes, i), 1);
+  }
+  return text;
+}
+
+std::string TextPlace::text() const { return fmt::format("line {}, column {}", line, column); }
+
+TextPlace place_in(std::string_view text, size_t offset) {
+  TextPlace place;
+  for (const char c : text.substr(0, offset)) {
+    if (c == '\n')
+      place = {.line = place.line + 1, .column = 1};
+    else if (!continues_character(c))
+      ++place.column;
+  }
+  return place;
+}
+
+bool is_space(char32_t code) {
+  return (code >= 0x09 && code <= 0x0D) || code == 0x20 || code == 0x85 || code == 0xA0 || code == 0x1680 ||
+         (code >= 0x2000 && code <= 0x200A) || code == 0x2028 || code == 0x2029 || code == 0x202F || code == 0x205F ||
+         code == 0x3000;
+}
+
+bool is_ascii_punctuation(char32_t code) {
+  return (code >= '!' && code <= '/') || (code >= ':' && code <= '@') || (code >= '[' && code <= '`') ||
+         (code >= '{' && code <= '~');
+}
+
 size_t columns_of(char32_t code) {
-  if (within_any(code, kNarrow)) return 0;
+  if (within_any(code, kNarrow)) return 0;  // not a broken byte: it is drawn as one replacement character
   return within_any(code, kWide) ? 2 : 1;
+}
+
+std::string_view fitting(std::string_view text, size_t columns) {
+  size_t used = 0, end = 0;
+  each_character(text, [&](char32_t code, std::string_view bytes) {
+    used += columns_of(code);
+    if (used <= columns) end += bytes.size();
+  });
+  return text.substr(0, end);
 }
 
 bool valid_utf8(std::string_view bytes, size_t* bad_offset) {
@@ -87,11 +180,7 @@ bool valid_utf8(std::string_view bytes, size_t* bad_offset) {
 
 size_t display_width(std::string_view utf8) {
   size_t width = 0;
-  for (size_t i = 0; i < utf8.size();) {
-    const CodePoint point = code_point_at(utf8, i);
-    width += point.bytes == 0 ? 1 : columns_of(point.value);  // a broken byte is drawn as one replacement character
-    i += point.bytes == 0 ? 1 : point.bytes;
-  }
+  each_character(utf8, [&](char32_t code, std::string_view) { width += columns_of(code); });
   return width;
 }
 

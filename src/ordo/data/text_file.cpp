@@ -103,20 +103,6 @@ std::vector<fs::path> matches_of(const fs::path& pattern) {
 
 }  // namespace
 
-std::string TextPlace::text() const { return fmt::format("line {}, column {}", line, column); }
-
-TextPlace place_in(std::string_view text, size_t offset) {
-  TextPlace place;
-  for (const char c : text.substr(0, offset)) {
-    const bool continues = (static_cast<unsigned char>(c) & 0xC0) == 0x80;  // of a character counted already
-    if (c == '\n')
-      place = {.line = place.line + 1, .column = 1};
-    else if (!continues)
-      ++place.column;
-  }
-  return place;
-}
-
 std::string read_text(const fs::path& path, uint64_t most) {
   require_regular(path);
   std::string text;

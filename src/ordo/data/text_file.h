@@ -10,13 +10,6 @@
 
 namespace ordo {
 
-// Lines (by LF) and columns (in characters), counted from 1.
-struct TextPlace {
-  int64_t line = 1, column = 1;
-  std::string text() const;  // "line 3, column 7"
-};
-TextPlace place_in(std::string_view text, size_t offset);
-
 // The text of one file; a name that ends in .gz is gunzipped. A byte order mark at the start is dropped, CRLF becomes
 // LF; a lone CR, NUL and Unicode's other line separators are kept as characters. Throws DataError with the path for:
 // missing, no regular file, unreadable, empty, broken or cut gzip, UTF-16, more than `most` bytes, invalid UTF-8 (with

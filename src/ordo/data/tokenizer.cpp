@@ -5,6 +5,7 @@
 
 #include "ordo/core/utf8.h"
 #include "ordo/data/text_file.h"
+#include "ordo/tokenizers/json_view.h"
 
 namespace ordo {
 
@@ -22,14 +23,7 @@ std::string describe_character(std::string_view text, size_t offset) {
 
 // Of any kind, its format checked.
 Json read_saved(const fs::path& path) {
-  Json content;
-  try {
-    content = parse_json(read_file(path), path.string());
-  } catch (const DataError&) {
-    throw;
-  } catch (const Error& error) {
-    throw DataError(error.what());
-  }
+  Json content = parse_json_file(read_file(path), path.string());
   const auto is_integer = [&](const char* key) { return content.contains(key) && content[key].is_number_integer(); };
   require<DataError>(
       content.is_object() && is_integer("format") && content.contains("kind") && content["kind"].is_string(),

@@ -7,9 +7,9 @@
 
 #include "ordo/core/hash.h"
 #include "ordo/core/text.h"
+#include "ordo/core/utf8.h"
 #include "ordo/data/text_file.h"
 #include "ordo/data/tokenizer_file.h"
-#include "ordo/tokenizers/unicode.h"
 
 namespace ordo {
 
@@ -51,26 +51,25 @@ WordTokenizer::WordTokenizer(const Config& config, const TokenizerFacts& facts) 
   }
 }
 
-void WordTokenizer::add(std::string word, const std::string& place) {
+void WordTokenizer::add(const std::string& word, const std::string& place) {
   const int64_t id = words_.size();
   require<DataError>(id < kMostTokens, "{}: more than {} words", place, kMostTokens);
   require<DataError>(!word.empty(), "{}: an empty word", place);
   const bool spaced = [&] {
-    const auto codes = code_points(word);
+    const std::u32string codes = code_points(word);
     return word != kLineBreak && std::any_of(codes.begin(), codes.end(), is_space);
   }();
   require<DataError>(!spaced, "{}: the word '{}' has white space in it", place, word);
   if (word == kUnknown) unknown_ = id;
-  const std::string shown = word;
-  require<DataError>(words_.add(std::move(word), id), "{}: the word '{}' is there twice", place, shown);
+  require<DataError>(words_.add(word, id), "{}: the word '{}' is there twice", place, word);
 }
 
 void WordTokenizer::read_words(const fs::path& path) {
   std::string text = read_text(path, kLargestTokenizer);
   if (text.ends_with('\n')) text.pop_back();
   int64_t line = 0;
-  for (std::string& word : split(text, '\n'))
-    add(word == kBreak ? std::string(kLineBreak) : std::move(word), fmt::format("{}: line {}", path.string(), ++line));
+  for (const std::string& word : split(text, '\n'))
+    add(word == kBreak ? std::string(kLineBreak) : word, fmt::format("{}: line {}", path.string(), ++line));
 }
 
 void WordTokenizer::learn(std::string_view text, const Config& config) {

@@ -32,7 +32,7 @@ class WordTokenizer final : public Tokenizer {
   std::string file_text() const;  // as a file of words, which reads back to the same
 
  private:
-  void add(std::string word, const std::string& place);
+  void add(const std::string& word, const std::string& place);
   void read_words(const fs::path& path);
   void learn(std::string_view text, const Config& config);
   void load(const fs::path& folder);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ordo/core/errors.h"
+#include "ordo/core/utf8.h"
 #include "ordo/metrics/words.h"
 
 namespace ordo {
@@ -12,16 +13,11 @@ namespace {
 
 constexpr size_t kChrfCounts = 3;  // of each order: n-grams of the hypothesis, of the reference, in common
 
-bool is_ascii_punctuation(char32_t code) {
-  return (code >= '!' && code <= '/') || (code >= ':' && code <= '@') || (code >= '[' && code <= '`') ||
-         (code >= '{' && code <= '~');
-}
-
 // Punctuation apart, one character at one end of each word: "(hi)" is "(hi" and ")", as in the original.
 std::vector<std::string> chrf_words(std::string_view text) {
   std::vector<std::string> words;
   for (const std::string& word : split_words(text)) {
-    const std::u32string characters = points_of(word);
+    const std::u32string characters = code_points(word);
     size_t cut = 0;
     if (characters.size() > 1 && is_ascii_punctuation(characters.back())) {
       cut = word.size() - 1;
@@ -37,7 +33,7 @@ std::vector<std::string> chrf_words(std::string_view text) {
 struct ChrfText {
   std::u32string characters, words;
   ChrfText(const std::string& text, WordNumbers& numbers)
-      : characters(points_of(text)), words(numbers(chrf_words(text))) {
+      : characters(code_points(text)), words(numbers(chrf_words(text))) {
     std::erase_if(characters, is_white_space);
   }
 };

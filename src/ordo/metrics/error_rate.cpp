@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ordo/core/utf8.h"
 #include "ordo/metrics/words.h"
 
 namespace ordo {
@@ -15,7 +16,7 @@ std::vector<double> ExactMatch::compare(std::string_view hypothesis, std::span<c
 std::vector<double> ErrorRate::compare(std::string_view hypothesis, std::span<const std::string> references) const {
   WordNumbers numbers;
   const auto units = [&](std::string_view text) {
-    return unit_ == ErrorUnit::words ? numbers(split_words(text)) : points_of(stripped(text));
+    return unit_ == ErrorUnit::words ? numbers(split_words(text)) : code_points(stripped(text));
   };
   const std::u32string text = units(hypothesis);
   std::vector<double> best;

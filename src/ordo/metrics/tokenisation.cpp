@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ordo/core/errors.h"
+#include "ordo/core/utf8.h"
 #include "ordo/metrics/words.h"
 
 namespace ordo {
@@ -82,10 +83,10 @@ bool is_chinese(char32_t code) {
 
 std::vector<std::string> chinese_words(std::string_view text) {
   std::string apart;
-  for (const char32_t code : points_of(stripped(text))) {
+  for (const char32_t code : code_points(stripped(text))) {
     const bool alone = is_chinese(code);
     if (alone) apart += ' ';
-    append_character(apart, code);
+    append_utf8(apart, code);
     if (alone) apart += ' ';
   }
   return western_words(apart);
@@ -93,8 +94,8 @@ std::vector<std::string> chinese_words(std::string_view text) {
 
 std::vector<std::string> character_words(std::string_view text) {
   std::vector<std::string> words;
-  for (const char32_t code : points_of(text)) {
-    if (!is_white_space(code)) append_character(words.emplace_back(), code);
+  for (const char32_t code : code_points(text)) {
+    if (!is_white_space(code)) append_utf8(words.emplace_back(), code);
   }
   return words;
 }

@@ -15,14 +15,6 @@ namespace ordo {
 
 namespace {
 
-constexpr char32_t kByteBase = 0xDC00;  // as Python's surrogateescape: no valid text has these code points
-
-CodePoint point_or_byte(std::string_view bytes, size_t offset) {
-  const CodePoint point = code_point_at(bytes, offset);
-  if (point.bytes > 0) return point;
-  return {kByteBase + static_cast<unsigned char>(bytes[offset]), 1};
-}
-
 // Unicode's Case_Ignorable and Cased, by general category and the few that it does not tell.
 bool case_ignorable(char32_t code) {
   static constexpr std::array<char32_t, 20> kMarks{0x27,   0x2E,   0x3A,   0xB7,   0x387,  0x55F,  0x5F4,
@@ -67,73 +59,42 @@ bool ends_its_word(const std::u32string& text, size_t at) {
 
 }  // namespace
 
-std::u32string points_of(std::string_view utf8) {
-  std::u32string text;
-  text.reserve(utf8.size());
-  for (size_t at = 0; at < utf8.size();) {
-    const CodePoint point = point_or_byte(utf8, at);
-    text += point.value;
-    at += point.bytes;
-  }
-  return text;
-}
-
-void append_character(std::string& text, char32_t code) {
-  if (code >= kByteBase + 0x80 && code <= kByteBase + 0xFF) {
-    text += static_cast<char>(code - kByteBase);
-    return;
-  }
-  std::array<utf8proc_uint8_t, 4> bytes{};
-  const auto size = utf8proc_encode_char(static_cast<utf8proc_int32_t>(code), bytes.data());
-  text.append(bytes.begin(), bytes.begin() + size);
-}
-
-bool is_white_space(char32_t code) {
-  if (code < 0x80) return code == ' ' || (code >= 0x09 && code <= 0x0D) || (code >= 0x1C && code <= 0x1F);
-  return code == 0x85 || code == 0xA0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200A) || code == 0x2028 ||
-         code == 0x2029 || code == 0x202F || code == 0x205F || code == 0x3000;
-}
+bool is_white_space(char32_t code) { return is_space(code) || (code >= 0x1C && code <= 0x1F); }
 
 std::vector<std::string> split_words(std::string_view utf8) {
   std::vector<std::string> words;
-  size_t start = 0;
-  const auto close = [&](size_t end) {
-    if (end > start) words.emplace_back(utf8.substr(start, end - start));
-  };
-  for (size_t at = 0; at < utf8.size();) {
-    const CodePoint point = point_or_byte(utf8, at);
-    if (is_white_space(point.value)) {
-      close(at);
-      start = at + point.bytes;
-    }
-    at += point.bytes;
-  }
-  close(utf8.size());
+  bool within = false;
+  each_character(utf8, [&](char32_t code, std::string_view bytes) {
+    const bool space = is_white_space(code);
+    if (!space && !within) words.emplace_back();
+    if (!space) words.back() += bytes;
+    within = !space;
+  });
   return words;
 }
 
 std::string_view stripped_right(std::string_view utf8) {
-  size_t end = 0;
-  for (size_t at = 0; at < utf8.size();) {
-    const CodePoint point = point_or_byte(utf8, at);
-    at += point.bytes;
-    if (!is_white_space(point.value)) end = at;
-  }
+  size_t at = 0, end = 0;
+  each_character(utf8, [&](char32_t code, std::string_view bytes) {
+    at += bytes.size();
+    if (!is_white_space(code)) end = at;
+  });
   return utf8.substr(0, end);
 }
 
 std::string_view stripped(std::string_view utf8) {
+  const std::string_view kept = stripped_right(utf8);
   size_t start = 0;
-  while (start < utf8.size()) {
-    const CodePoint point = point_or_byte(utf8, start);
-    if (!is_white_space(point.value)) break;
-    start += point.bytes;
-  }
-  return stripped_right(utf8.substr(start));
+  bool met = false;
+  each_character(kept, [&](char32_t code, std::string_view bytes) {
+    met = met || !is_white_space(code);
+    if (!met) start += bytes.size();
+  });
+  return kept.substr(start);
 }
 
 std::string lowered(std::string_view utf8) {
-  const std::u32string text = points_of(utf8);
+  const std::u32string text = code_points(utf8);
   std::string lower;
   lower.reserve(utf8.size());
   for (size_t i = 0; i < text.size(); ++i) {
@@ -145,7 +106,7 @@ std::string lowered(std::string_view utf8) {
     } else if (code == 0x3A3) {  // Σ
       lower += ends_its_word(text, i) ? "ς" : "σ";
     } else {
-      append_character(lower, static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(code))));
+      append_utf8(lower, static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(code))));
     }
   }
   return lower;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the metrics of texts share: characters, words, n-grams and alignments. A byte that is no part of valid UTF-8, as
-// a byte-level model may write it, stands for itself as U+DC00 + byte, so that broken texts can be compared too.
+// What the metrics of texts share: words, n-grams and alignments. Texts of any bytes can be compared: one that is no
+// part of valid UTF-8, as a byte-level model may write it, stands for itself (see core/utf8.h).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,16 +11,15 @@
 
 namespace ordo {
 
-std::u32string points_of(std::string_view utf8);
-void append_character(std::string& text, char32_t code);  // gives back the byte of U+DC80..U+DCFF
-
-// White space as Python's str.split knows it: Unicode's, and U+001C to U+001F.
+// White space as Python's str.split knows it, by which the reference implementations split: Unicode's, and U+001C to
+// U+001F.
 bool is_white_space(char32_t code);
 std::vector<std::string> split_words(std::string_view utf8);  // split at white space, none empty
 std::string_view stripped(std::string_view utf8);             // without white space at both ends
 std::string_view stripped_right(std::string_view utf8);
 
-// Lower case by Unicode's full mapping, whatever the language: İ becomes i and a dot, Σ at the end of a word ς.
+// Lower case by Unicode's full mapping, whatever the language, as Python's str.lower: İ becomes i and a dot, Σ at the
+// end of a word ς. The tokenizers' lower_case looks at one character at a time, as the library of their files does.
 std::string lowered(std::string_view utf8);
 
 // Texts of words become texts of numbers: equal words, equal numbers, in the order in which they are first met.

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "ordo/core/utf8.h"
 #include "ordo/views/svg.h"
 
 namespace ordo::report {
@@ -47,15 +48,6 @@ constexpr std::array kLatexWords{LatexWord{"\\", "\\textbackslash{}"},
                                  LatexWord{"’", "'"},
                                  LatexWord{"“", "``"},
                                  LatexWord{"”", "''"}};
-
-// Bytes of the UTF-8 character that begins with `first`, and the value of a whole one.
-size_t bytes_of(unsigned char first) { return first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4; }
-unsigned code_point(std::string_view character) {
-  if (character.size() == 1) return static_cast<unsigned char>(character[0]);
-  unsigned value = static_cast<unsigned char>(character[0]) & (0xFFU >> (character.size() + 1));
-  for (const char c : character.substr(1)) value = (value << 6) | (static_cast<unsigned char>(c) & 0x3FU);
-  return value;
-}
 
 std::string_view class_of(const ReportTable::Column& column) {
   return column.number ? " class=\"n\"" : column.prose ? " class=\"prose\"" : "";
@@ -122,21 +114,16 @@ std::string markdown_of(const ReportTable& table) {
 
 std::string latex_escaped(const std::string& text) {
   std::string out;
-  for (size_t i = 0; i < text.size();) {
-    const std::string_view character = std::string_view(text).substr(i, bytes_of(static_cast<unsigned char>(text[i])));
-    i += character.size();
+  each_character(text, [&](char32_t code, std::string_view character) {
     const auto* known = kLatexWords.begin();
     while (known != kLatexWords.end() && known->character != character) ++known;
-    const unsigned code = code_point(character);
     if (known != kLatexWords.end())
       out += known->word;
-    else if (code < 0x20 || code == 0x7F)
-      continue;
-    else if (code < 0x80)
+    else if (code >= 0x80)  // plain LaTeX has no letter for most of these
+      out += fmt::format("\\texttt{{U+{:04X}}}", static_cast<uint32_t>(code));
+    else if (code >= 0x20 && code != 0x7F)
       out += character;
-    else  // plain LaTeX has no letter for most of these
-      out += fmt::format("\\texttt{{U+{:04X}}}", code);
-  }
+  });
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include "ordo/core/files.h"
 #include "ordo/core/hash.h"
 #include "ordo/core/text.h"
+#include "ordo/core/utf8.h"
 #include "ordo/study/deciding.h"
 
 namespace ordo {
@@ -61,9 +62,8 @@ std::string file_safe(std::string_view text) {
 std::string RunMaker::folder(const std::string& wanted) {
   std::string name = wanted;
   if (name.size() > kLongestFolder) {
-    size_t cut = kLongestFolder;
-    while (cut > 0 && (static_cast<unsigned char>(name[cut]) & 0xC0) == 0x80) --cut;  // not inside a character
-    name = fmt::format("{}-{:08x}", name.substr(0, cut), hash_bytes(wanted.data(), wanted.size()) & 0xFFFFFFFFU);
+    name = fmt::format("{}-{:08x}", name.substr(0, character_start(name, kLongestFolder)),
+                       hash_bytes(wanted.data(), wanted.size()) & 0xFFFFFFFFU);
   }
   const auto taken = [&](std::string text) {
     std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });

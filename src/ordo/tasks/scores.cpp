@@ -10,6 +10,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "ordo/core/utf8.h"
+
 namespace ordo {
 
 namespace {
@@ -42,10 +44,10 @@ TokenScores::TokenScores(const Tokenizer* tokenizer, Keep keep) : keep_(keep) {
   if (tokenizer == nullptr) return;
   for (int64_t id = 0; id < tokenizer->vocab_size(); ++id) {
     const std::string piece = tokenizer->piece(id);
-    // A character counts where it starts: the other bytes of UTF-8 are 10xxxxxx.
-    const auto starts = std::count_if(piece.begin(), piece.end(),
-                                      [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
-    sizes_.push_back({.bytes = static_cast<int64_t>(piece.size()), .characters = starts});
+    const auto bytes = std::ssize(piece);
+    // A character counts where it starts: a piece may be a part of one.
+    sizes_.push_back(
+        {.bytes = bytes, .characters = bytes - std::count_if(piece.begin(), piece.end(), continues_character)});
   }
 }
 

@@ -7,11 +7,7 @@ namespace ordo {
 
 namespace {
 
-size_t character_before(std::string_view text, size_t to) {
-  do --to;
-  while (to > 0 && (static_cast<unsigned char>(text[to]) & 0xC0) == 0x80);
-  return to;
-}
+size_t character_before(std::string_view text, size_t to) { return character_start(text, to - 1); }
 
 // Where the white space that ends at `to` begins, not before `least`; and where that which begins at `from` ends.
 size_t space_before(std::string_view text, size_t least, size_t to) {

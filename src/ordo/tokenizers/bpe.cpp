@@ -3,6 +3,7 @@
 // leftmost first, until no pair is left that was.
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "ordo/tokenizers/text_model.h"
 #include "ordo/tokenizers/unicode.h"
@@ -28,8 +29,7 @@ class Bpe final : public TextModel {
 
   Bpe(Vocabulary vocabulary, Settings settings, Merges merges)
       : TextModel(std::move(vocabulary)), settings_(std::move(settings)), merges_(std::move(merges)) {
-    bytes_.fill(-1);
-    if (settings_.byte_fallback) bytes_ = byte_tokens(vocabulary_);
+    if (settings_.byte_fallback) bytes_ = ByteFallback(vocabulary_);
     for (char32_t code = 0; code < singles_.size(); ++code) {
       std::string text;
       append_utf8(text, code);
@@ -82,7 +82,8 @@ class Bpe final : public TextModel {
         put_waiting();
         return put(id);
       }
-      if (put_bytes(text, first, last, put) || !settings_.unknown) return;  // without either the character is lost
+      if (bytes_.put_bytes(dressed(text, first, last), put)) return;
+      if (!settings_.unknown) return;  // the character is lost
       if (!settings_.joins_unknown) put_waiting();
       waiting = true;
     });
@@ -97,15 +98,6 @@ class Bpe final : public TextModel {
   }
   std::string dressed(std::string_view text, bool first, bool last) const {
     return (first ? "" : settings_.prefix) + std::string(text) + (last ? settings_.suffix : "");
-  }
-  template <class Put>
-  bool put_bytes(std::string_view text, bool first, bool last, const Put& put) const {
-    if (!settings_.byte_fallback) return false;
-    const std::string all = dressed(text, first, last);
-    const auto id = [&](char c) { return bytes_[static_cast<unsigned char>(c)]; };
-    if (std::any_of(all.begin(), all.end(), [&](char c) { return id(c) < 0; })) return false;
-    for (const char c : all) put(id(c));
-    return true;
   }
 
   void merge(std::vector<Symbol>& symbols) const {
@@ -140,7 +132,7 @@ class Bpe final : public TextModel {
 
   Settings settings_;
   Merges merges_;
-  std::array<int64_t, 256> bytes_;
+  ByteFallback bytes_;
   std::array<int32_t, 0x400> singles_;  // tokens of one character, those of the byte alphabet among them
 };
 

@@ -49,11 +49,7 @@ class Learner {
  public:
   Learner(const BpeTraining& settings, const std::vector<std::string>& texts)
       : settings_(settings), tokens_(first_tokens(settings)) {
-    const int64_t least = tokens_.size();
-    require<ConfigError>(settings.vocab_size >= least && settings.vocab_size < kMostTokens,
-                         "a vocabulary of {} is too small or too large: with these settings it has at least {}, and "
-                         "fewer than {}",
-                         settings.vocab_size, least, kMostTokens);
+    require_vocab_size(settings.vocab_size, tokens_.size());
     for (const auto& [piece, count] : pieces_of(texts)) {
       Word word{.count = count};
       each_character(piece, [&](char32_t, std::string_view byte) { word.ids.push_back(*tokens_.find(byte)); });

@@ -2,12 +2,12 @@
 #include "ordo/tokenizers/decoder.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "ordo/core/text.h"
 #include "ordo/tokenizers/metaspace.h"
 #include "ordo/tokenizers/normalizer.h"
 #include "ordo/tokenizers/unicode.h"
+#include "ordo/tokenizers/vocabulary.h"
 
 namespace ordo {
 
@@ -66,16 +66,6 @@ Decoder decoder_bpe(const JsonView& part) {
   };
 }
 
-// The byte of "<0x0A>".
-std::optional<char> byte_of(std::string_view token) {
-  constexpr size_t kForm = 6;
-  if (token.size() != kForm || !token.starts_with("<0x") || token.back() != '>') return std::nullopt;
-  unsigned byte = 0;
-  const auto [end, problem] = std::from_chars(token.data() + 3, token.data() + 5, byte, 16);
-  if (problem != std::errc() || end != token.data() + 5) return std::nullopt;
-  return static_cast<char>(byte);
-}
-
 Decoder decoder_byte_fallback(const JsonView&) {
   return [](Decoding& d) {
     std::vector<std::string> made;
@@ -84,7 +74,7 @@ Decoder decoder_byte_fallback(const JsonView&) {
       if (bytes.empty()) return;
       std::string text = bytes;
       if (!valid_utf8(bytes)) {
-        text.clear();
+        text.clear();  // one for each byte, as the tokenizers library has it here, and not as repaired_utf8
         for (size_t i = 0; i < bytes.size(); ++i) text += "\uFFFD";
       }
       made.push_back(text);
@@ -163,7 +153,7 @@ Decoder read_decoder(const JsonView& part) {
                                                                        {"Strip", decoder_strip},
                                                                        {"Replace", decoder_replace},
                                                                        {"CTC", decoder_ctc}};
-  return builder_of(part, kBuilders)(part);
+  return named(part.at("type"), "type", kBuilders)(part);
 }
 
 }  // namespace ordo

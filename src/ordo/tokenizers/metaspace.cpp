@@ -14,14 +14,10 @@ Metaspace read_metaspace(const JsonView& part) {
   made.split = part.boolean("split", true);
   // Older files have the yes or no alone.
   if (!part.boolean("add_prefix_space", true)) made.prepend = Metaspace::Prepend::never;
-  if (const auto scheme = part.find("prepend_scheme")) {
-    const std::string& name = scheme->text();
-    scheme->require(name == "always" || name == "first" || name == "never",
-                    "unknown scheme '{}'; there are always, first, never", name);
-    made.prepend = name == "always"  ? Metaspace::Prepend::always
-                   : name == "first" ? Metaspace::Prepend::first
-                                     : Metaspace::Prepend::never;
-  }
+  static constexpr std::pair<std::string_view, Metaspace::Prepend> kSchemes[] = {{"always", Metaspace::Prepend::always},
+                                                                                 {"first", Metaspace::Prepend::first},
+                                                                                 {"never", Metaspace::Prepend::never}};
+  if (const auto scheme = part.find("prepend_scheme")) made.prepend = named(*scheme, "scheme", kSchemes);
   return made;
 }
 

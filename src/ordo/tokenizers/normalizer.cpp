@@ -253,7 +253,7 @@ Normalizer read_normalizer(const JsonView& part) {
                                                                        {"Nmt", normalizer_nmt},
                                                                        {"Precompiled", normalizer_precompiled},
                                                                        {"ByteLevel", normalizer_byte_level}};
-  return builder_of(part, kBuilders)(part);
+  return named(part.at("type"), "type", kBuilders)(part);
 }
 
 }  // namespace ordo

@@ -96,11 +96,7 @@ Behavior read_behavior(const JsonView& part) {
                                                                      {"MergedWithPrevious", Behavior::with_previous},
                                                                      {"MergedWithNext", Behavior::with_next},
                                                                      {"Contiguous", Behavior::contiguous}};
-  for (const auto& [name, behavior] : kNames)
-    if (name == part.text()) return behavior;
-  part.refuse(
-      fmt::format("unknown behavior '{}'; there are Removed, Isolated, MergedWithPrevious, MergedWithNext, Contiguous",
-                  part.text()));
+  return named(part, "behavior", kNames);
 }
 
 PreTokenizer cut_sequence(const JsonView& part) {
@@ -209,7 +205,7 @@ PreTokenizer read_pre_tokenizer(const JsonView& part) {
                                                                        {"Digits", cut_digits},
                                                                        {"Split", cut_split},
                                                                        {"CharDelimiterSplit", cut_delimiter}};
-  return builder_of(part, kBuilders)(part);
+  return named(part.at("type"), "type", kBuilders)(part);
 }
 
 }  // namespace ordo

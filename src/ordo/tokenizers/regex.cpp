@@ -4,6 +4,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include <algorithm>
 #include <new>
 
 #include "ordo/core/errors.h"
@@ -109,15 +110,17 @@ class Translator {
 
 }  // namespace
 
-Regex::Regex(const std::string& pattern) : pattern_(pattern) {
+// In Oniguruma's syntax ^ and $ are always ends of lines.
+Regex::Regex(const std::string& pattern) : Regex(pattern, PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE) {}
+
+Regex::Regex(std::string_view pattern, uint32_t options) : pattern_(pattern) {
   require<DataError>(pattern.size() <= kLongestPattern, "a regular expression has {} bytes; at most {} are taken",
                      pattern.size(), kLongestPattern);
   int problem = 0;
   size_t offset = 0;
   auto made = std::make_shared<Compiled>();
-  // In Oniguruma's syntax ^ and $ are always ends of lines.
-  made->code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
-                                 PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE, &problem, &offset, nullptr));
+  made->code.reset(
+      pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(), options, &problem, &offset, nullptr));
   require<DataError>(made->code != nullptr, "the regular expression '{}' is wrong at byte {}: {}", pattern, offset,
                      reason_of(problem));
   pcre2_jit_compile(made->code.get(), PCRE2_JIT_COMPLETE);  // without it (a machine that lacks it) matching is slower
@@ -130,20 +133,7 @@ Regex::Regex(const std::string& pattern) : pattern_(pattern) {
 
 Regex Regex::from_oniguruma(std::string_view pattern) { return Regex(Translator(pattern).translate()); }
 
-Regex Regex::literal(std::string_view text) {
-  std::string quoted;
-  for (const char c : text) {
-    const bool plain = static_cast<unsigned char>(c) >= 0x80 || c == '_' || (c >= '0' && c <= '9') ||
-                       (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-    if (c == '\0') {
-      quoted += "\\x{0}";
-      continue;
-    }
-    if (!plain) quoted += '\\';
-    quoted += c;
-  }
-  return Regex(quoted);
-}
+Regex Regex::literal(std::string_view text) { return Regex(text, PCRE2_UTF | PCRE2_LITERAL); }
 
 std::optional<Span> Regex::find(std::string_view text, size_t from) const {
   const std::unique_ptr<pcre2_match_data, void (*)(pcre2_match_data*)> data(

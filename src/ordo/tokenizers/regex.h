@@ -2,6 +2,7 @@
 // Regular expressions over UTF-8, by PCRE2 with its just-in-time compiler.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,7 @@ class Regex {
 
  private:
   struct Compiled;
+  Regex(std::string_view pattern, uint32_t options);  // of PCRE2
   std::string pattern_;
   std::shared_ptr<const Compiled> compiled_;
 };

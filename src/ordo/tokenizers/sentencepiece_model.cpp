@@ -41,19 +41,20 @@ SentencepieceModel::SentencepieceModel(std::string_view bytes, const std::string
   library_ = std::move(library);
   if (file_.is_unigram) read_paths();
   parts_texts_ = can_part_texts();
+  parts_at_breaks_ = normalised("a\nb") == "\u2581a\u2581b";
+}
+
+std::string SentencepieceModel::normalised(std::string_view text) const {
   std::vector<int64_t> ids;
   std::string normal;
-  encode_part("a\nb", ids, normal);
-  parts_at_breaks_ = normal == "\u2581a\u2581b";
+  encode_part(text, ids, normal);
+  return normal;
 }
 
 // The library marks a space before a text's first word and before all others alike, and no piece reaches over such a
 // mark.
 bool SentencepieceModel::can_part_texts() const {
-  std::vector<int64_t> ids;
-  std::string normal;
-  encode_part("a b", ids, normal);
-  if (normal != "\u2581a\u2581b") return false;
+  if (normalised("a b") != "\u2581a\u2581b") return false;
   return find(kSpaceMark) && std::none_of(file_.pieces.begin(), file_.pieces.end(), [](const auto& piece) {
            std::string_view word = piece.text;
            while (word.starts_with(kSpaceMark)) word.remove_prefix(kSpaceMark.size());
@@ -70,8 +71,7 @@ size_t SentencepieceModel::part_end(std::string_view text, size_t from) const {
   const auto plain = [](char32_t code) { return is_letter(code) || is_number(code) || is_punctuation(code); };
   for (size_t at = text.find_first_of(" \n", from + kPart); at != std::string_view::npos;
        at = text.find_first_of(" \n", at + 1)) {
-    size_t before = at - 1;
-    while ((static_cast<unsigned char>(text[before]) & 0xC0) == 0x80) --before;
+    const size_t before = character_start(text, at - 1);
     const bool space = text[at] == ' ' || parts_at_breaks_;
     if (space && at + 1 < text.size() && plain(code_point_at(text, before).value) &&
         plain(code_point_at(text, at + 1).value))
@@ -130,6 +130,24 @@ std::vector<int64_t> SentencepieceModel::encode(std::string_view text) const {
   return file_.is_unigram ? cut(normal) : ids;
 }
 
+Encoded SentencepieceModel::encode_special(std::string_view text, std::optional<std::string_view> pair) const {
+  Encoded all;
+  const auto add = [&](const std::vector<int64_t>& ids, int64_t type) {
+    all.ids.insert(all.ids.end(), ids.begin(), ids.end());
+    all.types.resize(all.ids.size(), type);
+  };
+  const auto add_special = [&](std::optional<int64_t> id, int64_t type) {
+    if (id) add({*id}, type);
+  };
+  add_special(begin(), 0);
+  add(encode(text), 0);
+  add_special(end(), 0);
+  if (!pair) return all;
+  add(encode(*pair), 1);
+  add_special(end(), 1);
+  return all;
+}
+
 void SentencepieceModel::encode_part(std::string_view text, std::vector<int64_t>& ids, std::string& normal) const {
   sentencepiece::ImmutableSentencePieceText result;
   const auto status = library_->processor.Encode({text.data(), text.size()}, result.mutable_proto());
@@ -160,14 +178,13 @@ const SentencepiecePiece& SentencepieceModel::at(int64_t id) const {
 
 std::string SentencepieceModel::piece(int64_t id) const {
   const SentencepiecePiece& here = at(id);
-  constexpr size_t kDigits = 3;  // of "<0x0A>"
   switch (here.type) {
     case PieceType::control:
       return "";
     case PieceType::unknown:
       return " \u2047 ";  // as the library decodes it
     case PieceType::byte:
-      return std::string(1, static_cast<char>(std::stoi(here.text.substr(kDigits, 2), nullptr, 16)));
+      return std::string(1, *byte_of(here.text));  // the library takes no other text for one
     default:
       return with_replaced(here.text, kSpaceMark, " ");
   }
@@ -212,12 +229,8 @@ class Lines final : public sentencepiece::SentenceIterator {
 
 std::string train_sentencepiece(const SentencepieceTraining& settings, const LineSource& lines) {
   constexpr int64_t kFixedPieces = 4, kBytes = 256;
-  const int64_t least =
-      kFixedPieces + static_cast<int64_t>(settings.symbols.size()) + (settings.byte_fallback ? kBytes : 0) + 1;
-  require<ConfigError>(settings.vocab_size >= least && settings.vocab_size < kMostTokens,
-                       "a vocabulary of {} is too small or too large: with these settings it has at least {}, and "
-                       "fewer than {}",
-                       settings.vocab_size, least, kMostTokens);
+  require_vocab_size(settings.vocab_size, kFixedPieces + static_cast<int64_t>(settings.symbols.size()) +
+                                              (settings.byte_fallback ? kBytes : 0) + 1);
   for (const auto& symbol : settings.symbols)
     require<ConfigError>(!symbol.empty() && symbol.find_first_of(",\"\n\r") == std::string::npos,
                          "the symbol '{}' is empty or has a comma, a quote or a line break, which cannot be given",

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ordo/tokenizers/encoded.h"
 #include "ordo/tokenizers/sentencepiece_file.h"
 #include "ordo/tokenizers/unigram_paths.h"
 
@@ -28,6 +29,8 @@ class SentencepieceModel {
   int64_t vocab_size() const { return static_cast<int64_t>(file_.pieces.size()); }
   // Without <s> and </s>. The text must be valid UTF-8 (DataError).
   std::vector<int64_t> encode(std::string_view text) const;
+  // <s> text </s>, as far as the model has them; of a pair the second follows without another <s>.
+  Encoded encode_special(std::string_view text, std::optional<std::string_view> pair) const;
   std::string decode(std::span<const int64_t> ids) const;
   // What one piece adds to a text, in bytes, if it is not its first: " word", nothing for a control piece.
   std::string piece(int64_t id) const;
@@ -40,6 +43,7 @@ class SentencepieceModel {
   struct Library;
   const SentencepiecePiece& at(int64_t id) const;
   void read_paths();
+  std::string normalised(std::string_view text) const;
   bool can_part_texts() const;
   size_t part_end(std::string_view text, size_t from) const;
   // The library's ids of a text, and the text as it was normalised.

@@ -109,7 +109,7 @@ std::unique_ptr<TextModel> read_text_model(const JsonView& model) {
   using Builder = std::unique_ptr<TextModel> (*)(const JsonView&);
   static constexpr std::pair<std::string_view, Builder> kModels[] = {
       {"BPE", read_bpe}, {"WordPiece", read_word_piece}, {"Unigram", read_unigram}, {"WordLevel", read_word_level}};
-  if (model.find("type")) return builder_of(model, kModels)(model);
+  if (const auto type = model.find("type")) return named(*type, "type", kModels)(model);
   // Files from before the type was written.
   if (model.find("merges")) return read_bpe(model);
   if (model.at("vocab").is_array()) return read_unigram(model);

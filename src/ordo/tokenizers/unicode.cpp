@@ -34,43 +34,7 @@ int options_of(NormalForm form) {
   return kAlways;
 }
 
-// How many of the bytes at `offset` begin a sequence that valid UTF-8 may have, though it is not finished; 1 at least.
-size_t broken_length(std::string_view bytes, size_t offset) {
-  const auto byte = [&](size_t i) -> unsigned {
-    return offset + i < bytes.size() ? static_cast<unsigned char>(bytes[offset + i]) : 0U;
-  };
-  const unsigned lead = byte(0), second = byte(1);
-  const size_t length = lead >= 0xF0 && lead <= 0xF4 ? 4 : lead >= 0xE0 && lead <= 0xEF ? 3 : 1;
-  const unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-  const unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-  if (length == 1 || second < low || second > high) return 1;
-  return length == 4 && (byte(2) & 0xC0) == 0x80 ? 3 : 2;
-}
-
 }  // namespace
-
-void append_utf8(std::string& text, char32_t code) {
-  utf8proc_uint8_t bytes[4];
-  const auto count = utf8proc_encode_char(static_cast<utf8proc_int32_t>(code), bytes);
-  text.append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(count));
-}
-
-std::vector<char32_t> code_points(std::string_view text) {
-  std::vector<char32_t> all;
-  each_character(text, [&](char32_t code, std::string_view) { all.push_back(code); });
-  return all;
-}
-
-bool is_space(char32_t code) {
-  return (code >= 0x09 && code <= 0x0D) || code == 0x20 || code == 0x85 || code == 0xA0 || code == 0x1680 ||
-         (code >= 0x2000 && code <= 0x200A) || code == 0x2028 || code == 0x2029 || code == 0x202F || code == 0x205F ||
-         code == 0x3000;
-}
-
-bool is_ascii_punctuation(char32_t code) {
-  return (code >= '!' && code <= '/') || (code >= ':' && code <= '@') || (code >= '[' && code <= '`') ||
-         (code >= '{' && code <= '~');
-}
 
 bool is_punctuation(char32_t code) {
   const auto found = category(code);
@@ -142,20 +106,6 @@ std::vector<std::string_view> graphemes(std::string_view text) {
 std::string with_replaced(std::string text, std::string_view what, std::string_view by) {
   for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
     text.replace(at, what.size(), by);
-  return text;
-}
-
-std::string repaired_utf8(std::string_view bytes) {
-  std::string text;
-  text.reserve(bytes.size());
-  for (size_t i = 0; i < bytes.size();) {
-    const size_t length = code_point_at(bytes, i).bytes;
-    if (length > 0)
-      text += bytes.substr(i, length);
-    else
-      text += "\uFFFD";
-    i += length > 0 ? length : broken_length(bytes, i);
-  }
   return text;
 }
 

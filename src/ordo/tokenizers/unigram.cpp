@@ -17,8 +17,7 @@ class Unigram final : public TextModel {
     for (int64_t id = 0; id < vocabulary_.size(); ++id)
       paths_.add(*vocabulary_.token(id), id, scores[static_cast<size_t>(id)]);
     paths_.set_unknown(unknown.value_or(-1), *std::min_element(scores.begin(), scores.end()) - kPenalty);
-    bytes_.fill(-1);
-    if (byte_fallback) bytes_ = byte_tokens(vocabulary_);
+    if (byte_fallback) bytes_ = ByteFallback(vocabulary_);
   }
 
   void encode(std::string_view piece, std::vector<int64_t>& ids) const override {
@@ -35,18 +34,14 @@ class Unigram final : public TextModel {
  private:
   void add(std::string_view token, std::vector<int64_t>& ids) const {
     if (const auto id = vocabulary_.find(token)) return ids.push_back(*id);
-    const auto byte_id = [&](char c) { return bytes_[static_cast<unsigned char>(c)]; };
-    if (std::all_of(token.begin(), token.end(), [&](char c) { return byte_id(c) >= 0; })) {
-      for (const char c : token) ids.push_back(byte_id(c));
-      return;
-    }
+    if (bytes_.put_bytes(token, [&](int64_t id) { ids.push_back(id); })) return;
     ordo::require<DataError>(unknown_.has_value(), "unknown text '{}': the tokenizer has no unk_id for it", token);
     ids.push_back(*unknown_);
   }
 
   UnigramPaths<double> paths_;
   std::optional<int64_t> unknown_;
-  std::array<int64_t, 256> bytes_;
+  ByteFallback bytes_;
 };
 
 }  // namespace

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ordo/tokenizers/vocabulary.h"
 
+#include <charconv>
+
 #include "ordo/core/errors.h"
 
 namespace ordo {
+
+void require_vocab_size(int64_t size, int64_t least) {
+  require<ConfigError>(size >= least && size < kMostTokens,
+                       "a vocabulary of {} is too small or too large: with these settings it has at least {}, and "
+                       "fewer than {}",
+                       size, least, kMostTokens);
+}
 
 bool Vocabulary::add(std::string token, int64_t id) {
   ORDO_ASSERT(id >= 0 && id < kMostTokens);
@@ -27,11 +36,18 @@ const std::string* Vocabulary::token(int64_t id) const {
 
 std::string byte_token(unsigned char byte) { return fmt::format("<0x{:02X}>", byte); }
 
-std::array<int64_t, 256> byte_tokens(const Vocabulary& vocabulary) {
-  std::array<int64_t, 256> ids{};
-  for (size_t byte = 0; byte < ids.size(); ++byte)
-    ids[byte] = vocabulary.find(byte_token(static_cast<unsigned char>(byte))).value_or(-1);
-  return ids;
+std::optional<char> byte_of(std::string_view token) {
+  constexpr size_t kForm = 6;
+  if (token.size() != kForm || !token.starts_with("<0x") || token.back() != '>') return std::nullopt;
+  unsigned byte = 0;
+  const auto [end, problem] = std::from_chars(token.data() + 3, token.data() + 5, byte, 16);
+  if (problem != std::errc() || end != token.data() + 5) return std::nullopt;
+  return static_cast<char>(byte);
+}
+
+ByteFallback::ByteFallback(const Vocabulary& vocabulary) {
+  for (size_t byte = 0; byte < ids_.size(); ++byte)
+    ids_[byte] = vocabulary.find(byte_token(static_cast<unsigned char>(byte))).value_or(kNone);
 }
 
 void ByteTree::add(std::string_view text, int64_t value) {

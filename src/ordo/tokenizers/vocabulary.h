@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tokens by id and ids by token; and a tree of them for longest matches.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -12,6 +13,10 @@
 namespace ordo {
 
 inline constexpr int64_t kMostTokens = int64_t{1} << 22;  // ids of a vocabulary are below it
+
+// Throws ConfigError when a vocabulary of this size, to be trained, has no room for the `least` tokens that it must
+// have, or more than there may be.
+void require_vocab_size(int64_t size, int64_t least);
 
 class Vocabulary {
  public:
@@ -30,10 +35,28 @@ class Vocabulary {
   std::unordered_map<std::string, int64_t, Hash, std::equal_to<>> ids_;
 };
 
-// "<0x0A>", how byte fallback writes a byte.
+// "<0x0A>", how byte fallback writes a byte; and the byte of such a token.
 std::string byte_token(unsigned char byte);
-// The ids of those, by byte; -1 where the vocabulary lacks one.
-std::array<int64_t, 256> byte_tokens(const Vocabulary& vocabulary);
+std::optional<char> byte_of(std::string_view token);
+
+// The tokens of bytes that a vocabulary has; by default none.
+class ByteFallback {
+ public:
+  ByteFallback() { ids_.fill(kNone); }
+  explicit ByteFallback(const Vocabulary& vocabulary);
+  // Calls put(id) for each byte of a text, or, false, for none when one of them has no token.
+  template <class Put>
+  bool put_bytes(std::string_view text, const Put& put) const {
+    const auto id = [&](char byte) { return ids_[static_cast<unsigned char>(byte)]; };
+    if (std::any_of(text.begin(), text.end(), [&](char byte) { return id(byte) == kNone; })) return false;
+    for (const char byte : text) put(id(byte));
+    return true;
+  }
+
+ private:
+  static constexpr int64_t kNone = -1;
+  std::array<int64_t, 256> ids_;
+};
 
 // Texts with a number each, found by their first bytes.
 class ByteTree {

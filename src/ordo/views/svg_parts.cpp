@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "ordo/core/text.h"
+#include "ordo/core/utf8.h"
 
 namespace ordo::svg {
 
@@ -115,16 +116,7 @@ std::string tick_text(double value) {
 std::string shortened(const std::string& text, double pixels) {
   const auto most = static_cast<size_t>(std::max(pixels / kLetter, 2.0));
   if (display_width(text) <= most) return text;
-  std::string kept;
-  for (size_t i = 0; i < text.size();) {
-    size_t next = i + 1;
-    while (next < text.size() && (static_cast<unsigned char>(text[next]) & 0xC0U) == 0x80U) ++next;
-    const std::string longer = kept + text.substr(i, next - i);
-    if (display_width(longer) + 1 > most) break;
-    kept = longer;
-    i = next;
-  }
-  return kept + "…";
+  return std::string(fitting(text, most - 1)) + "…";
 }
 
 std::vector<std::string> title_lines(const std::string& title, const Layout& layout) {
