@@ -4,24 +4,15 @@
 #include "ordo/data/text_file.h"
 
 #include <sys/stat.h>
-#include <zlib.h>
 
 #include "ordo/core/errors.h"
+#include "support/packing.h"
 #include "support/program.h"
 #include "support/thrown.h"
 
 namespace ordo::test {
 
 namespace {
-
-std::string gzipped(const std::string& text) {
-  const Scratch scratch;
-  const auto path = scratch / "x.gz";
-  const gzFile file = gzopen(path.c_str(), "wb");
-  gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
-  gzclose(file);
-  return read_file(path);
-}
 
 // Text in UTF-16, low byte first, of ASCII.
 std::string utf16(const std::string& ascii) {
@@ -62,7 +53,8 @@ TEST_CASE("text files: odd but sound files are read as documented", "[unit]") {
   for (const auto& [what, bytes, text] : cases) {
     CAPTURE(what);
     CHECK(reading(scratch, "odd.txt", bytes) == text);
-    CHECK(reading(scratch, "odd.txt.gz", gzipped(bytes)) == text);
+    CHECK(reading(scratch, "odd.txt.gz", gzip_of(bytes)) == text);
+    CHECK(reading(scratch, "odd.txt.zst", zstd_of(bytes)) == text);
   }
 }
 
@@ -70,7 +62,7 @@ TEST_CASE("text files: what cannot be read is refused with path, place and reaso
   struct Case {
     std::string what, name, bytes, reason;
   };
-  const std::string whole = gzipped(std::string(5000, 'x') + "the end of a story");
+  const std::string whole = gzip_of(std::string(5000, 'x') + "the end of a story");
   std::string flipped = whole;
   flipped[flipped.size() - 6] = static_cast<char>(flipped[flipped.size() - 6] ^ 1);  // in the checksum
   const std::vector<Case> cases{
@@ -84,8 +76,8 @@ TEST_CASE("text files: what cannot be read is refused with path, place and reaso
       {"UTF-16 with a mark", "a.txt", "\xFF\xFE" + utf16("hello"), "UTF-16"},
       {"UTF-16, high byte first", "a.txt", std::string("\xFE\xFF\0h\0i", 6), "UTF-16"},
       {"UTF-16 without a mark", "a.txt", utf16("hello, this is text"), "iconv -f UTF-16"},
-      {"gzip of bad UTF-8", "a.txt.gz", gzipped("caf\xE9"), "line 1: byte 0xE9"},
-      {"gzip of nothing", "a.txt.gz", gzipped(""), "is empty"},
+      {"gzip of bad UTF-8", "a.txt.gz", gzip_of("caf\xE9"), "line 1: byte 0xE9"},
+      {"gzip of nothing", "a.txt.gz", gzip_of(""), "is empty"},
       {"empty file named .gz", "a.txt.gz", "", "is empty"},
       {"plain text named .gz", "a.txt.gz", "hello", "not gzip data"},
       {"gzip cut short", "a.txt.gz", whole.substr(0, whole.size() - 12), "damaged or cut off"},
@@ -114,7 +106,7 @@ TEST_CASE("text files: a folder, a pipe and a missing file are refused at once",
 TEST_CASE("text files: more text than allowed is refused, packed or not", "[unit]") {
   const Scratch scratch;
   const std::string text(3'000'000, 'x');
-  const auto plain = scratch.write("a.txt", text), packed = scratch.write("a.txt.gz", gzipped(text));
+  const auto plain = scratch.write("a.txt", text), packed = scratch.write("a.txt.gz", gzip_of(text));
   CHECK(read_text(plain, text.size()).size() == text.size());
   CHECK(read_text(packed, text.size()).size() == text.size());
   CHECK(contains(thrown<DataError>([&] { read_text(plain, text.size() - 1); }), "more than 3"));
@@ -123,7 +115,7 @@ TEST_CASE("text files: more text than allowed is refused, packed or not", "[unit
 
 TEST_CASE("text files: gzip members one after another are one text", "[unit]") {
   const Scratch scratch;
-  CHECK(reading(scratch, "two.txt.gz", gzipped("one ") + gzipped("two")) == "one two");
+  CHECK(reading(scratch, "two.txt.gz", gzip_of("one ") + gzip_of("two")) == "one two");
 }
 
 TEST_CASE("text files: patterns stand for the files there, in the order of their names", "[unit]") {

@@ -2,62 +2,19 @@
 #include "ordo/data/text_file.h"
 
 #include <glob.h>
-#include <zlib.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <memory>
 #include <set>
 
 #include "ordo/core/errors.h"
 #include "ordo/core/text.h"
+#include "ordo/data/packed_file.h"
 
 namespace ordo {
 
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-[[noreturn]] void too_large(const fs::path& path, uint64_t most) {
-  throw DataError(fmt::format(
-      "{} holds more than {} of text, which is the most that is tokenized at start; write it as a token file (.bin)",
-      path.string(), bytes_text(static_cast<double>(most))));
-}
-
-void require_regular(const fs::path& path) {
-  std::error_code failed;
-  const auto status = fs::status(path, failed);
-  require<DataError>(!failed || status.type() != fs::file_type::none, "cannot read {}: {}", path.string(),
-                     failed.message());
-  require<DataError>(fs::exists(status), "cannot read {}: there is no such file", path.string());
-  require<DataError>(!fs::is_directory(status), "cannot read {}: it is a folder; name its files, for example {}/*.txt",
-                     path.string(), path.string());
-  require<DataError>(fs::is_regular_file(status),
-                     "cannot read {}: it is no regular file, and a run must be able to read it again", path.string());
-}
-
-// zlib's reader also takes several members in a row, as `cat a.gz b.gz` makes them.
-std::string gunzip(const fs::path& path, uint64_t most) {
-  constexpr unsigned kChunk = 1U << 20;
-  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose_r);
-  require<DataError>(file != nullptr, "cannot open {}: {}", path.string(), std::strerror(errno));
-  gzbuffer(file.get(), kChunk);
-  std::string text;
-  while (true) {
-    const size_t used = text.size();
-    text.resize(used + kChunk);
-    const int got = gzread(file.get(), text.data() + used, kChunk);
-    int code = Z_OK;
-    const char* reason = gzerror(file.get(), &code);  // a file that was cut ends without a failed read
-    require<DataError>(got >= 0 && code == Z_OK, "cannot unpack {}: {}; the file is damaged or cut off", path.string(),
-                       reason);
-    require<DataError>(gzdirect(file.get()) == 0 || got == 0, "{} is named .gz but is not gzip data", path.string());
-    text.resize(used + static_cast<size_t>(got));
-    if (text.size() > most) too_large(path, most);
-    if (got == 0) return text;
-  }
-}
 
 // UTF-16 has a mark of its own, or (in European texts without one) a NUL in every second byte, which is valid UTF-8 and
 // would go unnoticed.
@@ -104,14 +61,7 @@ std::vector<fs::path> matches_of(const fs::path& pattern) {
 }  // namespace
 
 std::string read_text(const fs::path& path, uint64_t most) {
-  require_regular(path);
-  std::string text;
-  if (path.extension() == ".gz") {
-    text = gunzip(path, most);
-  } else {
-    if (fs::file_size(path) > most) too_large(path, most);
-    text = read_file(path);
-  }
+  std::string text = read_packed(path, most);
   require_utf8(path, text);
   if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
   unify_line_breaks(text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text files as training text: UTF-8, plain or gzipped, checked, with one kind of line break.
+// Text files as training text: UTF-8, plain or packed, checked, with one kind of line break.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace ordo {
 
-// The text of one file; a name that ends in .gz is gunzipped. A byte order mark at the start is dropped, CRLF becomes
-// LF; a lone CR, NUL and Unicode's other line separators are kept as characters. Throws DataError with the path for:
-// missing, no regular file, unreadable, empty, broken or cut gzip, UTF-16, more than `most` bytes, invalid UTF-8 (with
-// the line).
+// The text of one file; one named .gz or .zst is unpacked (data/packed_file.h). A byte order mark at the start is
+// dropped, CRLF becomes LF; a lone CR, NUL and Unicode's other line separators are kept as characters. Throws DataError
+// with the path for: missing, no regular file, unreadable, empty, broken or cut gzip or zstd, UTF-16, more than `most`
+// bytes, invalid UTF-8 (with the line).
 inline constexpr uint64_t kMostText = 4'000'000'000;
 std::string read_text(const fs::path& path, uint64_t most = kMostText);
 
