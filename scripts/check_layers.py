@@ -54,6 +54,7 @@ LIBRARIES = [
     (r"png\.h$", lambda p: p == "src/ordo/data/image_file.cpp", "libpng is seen in src/ordo/data/image_file.cpp only"),
     (r"jpeglib\.h$|jerror\.h$", lambda p: p in ("src/ordo/data/image_file.cpp", "tests/data/image_file_test.cpp"),
      "libjpeg is seen in src/ordo/data/image_file.cpp only (its test writes with it)"),
+    (r"sndfile\.h$", lambda p: p == "src/ordo/data/audio_file.cpp", "libsndfile is seen in src/ordo/data/audio_file.cpp only"),
     (r"catch2/", lambda p: p == "tests/support/catch.h", 'Catch2 comes through "support/catch.h" only'),
     (r"torch/torch\.h|ATen/ATen\.h", lambda p: False, "it costs 7 to 14 s of every compilation: include single headers"),
 ]

@@ -5,7 +5,7 @@
 ORDO_ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 ORDO_PACKAGES=(ca-certificates g++ cmake ninja-build ccache mold libcli11-dev libyaml-cpp-dev libspdlog-dev libfmt-dev
                nlohmann-json3-dev libxxhash-dev libboost-dev libutf8proc-dev libpcre2-dev libsentencepiece-dev
-               zlib1g-dev libzstd-dev libcsv-dev libpng-dev libjpeg-dev catch2 python3 python3-venv)
+               zlib1g-dev libzstd-dev libcsv-dev libpng-dev libjpeg-dev libsndfile1-dev catch2 python3 python3-venv)
 
 say() { printf '== %s\n' "$*" >&2; }
 give_up() { printf 'error: %s\n' "$*" >&2; exit 1; }
