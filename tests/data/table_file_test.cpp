@@ -3,6 +3,10 @@
 
 #include "ordo/data/table_file.h"
 
+#include <algorithm>
+#include <random>
+#include <utility>
+
 #include "ordo/core/errors.h"
 #include "support/packing.h"
 #include "support/program.h"
@@ -27,6 +31,28 @@ TableFile table_of(const Scratch& scratch, const std::string& name, const std::s
 std::string table_refusal(const Scratch& scratch, const std::string& name, const std::string& bytes,
                           bool header = kBare, OnBadLine policy = OnBadLine::stop) {
   return thrown<DataError>([&] { table_of(scratch, name, bytes, header, policy); });
+}
+
+// Bytes of an alphabet, each with equal chance; Catch's own seed draws others with --rng-seed.
+class Drawn {
+ public:
+  explicit Drawn(std::string alphabet) : alphabet_(std::move(alphabet)), random_(Catch::rngSeed()) {}
+  size_t below(size_t end) { return random_() % end; }
+  std::string bytes(size_t most) {
+    std::string drawn(below(most + 1), ' ');
+    for (char& byte : drawn) byte = alphabet_[below(alphabet_.size())];
+    return drawn;
+  }
+
+ private:
+  std::string alphabet_;
+  std::mt19937 random_;
+};
+
+std::string csv_cell(const std::string& text) {
+  std::string cell = "\"";
+  for (const char byte : text) cell += byte == '"' ? "\"\"" : std::string(1, byte);
+  return cell + '"';
 }
 
 }  // namespace
@@ -156,6 +182,49 @@ TEST_CASE("table files: skipping does not excuse what spoils the whole table", "
   CHECK(contains(table_refusal(scratch, "t.csv", "a,b\n1,\"2\n3,4\n", kBare, OnBadLine::skip), "never closed"));
   CHECK(contains(table_refusal(scratch, "t.csv", "a,a\n1,2\n", kHeader, OnBadLine::skip), "twice"));
   CHECK(contains(table_refusal(scratch, "t.csv", "a,b\n1\n", kHeader, OnBadLine::skip), "no row is left: 1 line left"));
+}
+
+TEST_CASE("table files: whatever stands in quoted cells comes back, each row with its line", "[unit]") {
+  const Scratch scratch;
+  Drawn drawn("ab,\"\n\t; ");
+  for (int trial = 0; trial < 60; ++trial) {
+    const size_t width = 1 + drawn.below(4);
+    Rows rows(1 + drawn.below(6));
+    Lines lines;
+    std::string text;
+    for (auto& row : rows) {
+      lines.push_back(1 + static_cast<size_t>(std::count(text.begin(), text.end(), '\n')));
+      for (size_t i = 0; i < width; ++i) {
+        row.push_back(drawn.bytes(5));
+        text += (i == 0 ? "" : ",") + csv_cell(row.back());
+      }
+      text += '\n';
+    }
+    CAPTURE(text);
+    const auto table = table_of(scratch, "t.csv", text, kBare);
+    REQUIRE(table.rows == rows);
+    REQUIRE(table.lines == lines);
+  }
+}
+
+TEST_CASE("table files: whatever a file holds, rows are equally wide or a data error says why", "[unit]") {
+  const Scratch scratch;
+  Drawn drawn("ab,,\"\"\n\n\t\r ");
+  size_t read = 0, refused = 0;
+  for (int trial = 0; trial < 120; ++trial) {
+    const auto path = scratch.write(trial % 3 == 0 ? "t.tsv" : "t.csv", drawn.bytes(30));
+    BadLines bad(OnBadLine::skip);
+    try {
+      const auto table = read_table(path, {.format = table_format(path), .header = false}, bad);
+      for (const auto& row : table.rows) REQUIRE(row.size() == table.width());
+      REQUIRE(std::is_sorted(table.lines.begin(), table.lines.end()));
+      ++read;
+    } catch (const DataError&) {
+      ++refused;
+    }
+  }
+  CHECK(read > 20);
+  CHECK(refused > 4);
 }
 
 TEST_CASE("table files: a cell of fifty megabytes and a row of a million cells are read", "[unit]") {

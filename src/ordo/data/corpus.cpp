@@ -70,7 +70,8 @@ void add_text(TokenSequence& sequence, const std::string& name, std::string_view
 }  // namespace
 
 void fields(Fields& f, DataConfig& c) {
-  f("train", c.train, "training files: text (.txt, .txt.gz) or token ids (.bin); patterns with * are expanded");
+  f("train", c.train,
+    "training files: text (.txt, .txt.gz, .txt.zst) or token ids (.bin); patterns with * are expanded");
   f("validation", c.validation, "validation files");
   f("test", c.test, "test files");
   f("validation_fraction", c.validation_fraction, "in place of validation files: this last part of the training tokens",

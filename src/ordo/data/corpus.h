@@ -19,7 +19,7 @@ enum class Documents { file, blank_line };
 
 struct DataConfig {
   std::vector<fs::path> train, validation,
-      test;  // .bin: token ids; .gz: gzipped text; all else: text. Patterns with * ? [] are expanded
+      test;  // .bin: token ids; all else: text (.gz and .zst packed). Patterns with * ? [] are expanded
   double validation_fraction = 0.0;  // the last part of the training tokens is validation
   Documents documents = Documents::file;
   TokenType token_type = TokenType::uint16;         // of .bin files without a header

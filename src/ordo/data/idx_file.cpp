@@ -16,13 +16,13 @@ namespace ordo {
 namespace {
 
 constexpr uint64_t kMostIdx = 4'000'000'000;
-constexpr size_t kMagic = 4, kSize = 4;
+constexpr size_t kIdxMagic = 4, kIdxSize = 4;
 
 unsigned idx_byte(std::string_view bytes, size_t at) { return static_cast<unsigned char>(bytes[at]); }
 
 void require_idx(std::string_view bytes, size_t dimensions, const std::string& file) {
   require<DataError>(!bytes.starts_with("\x1F\x8B"), "{} is gzip data; its name must end in .gz", file);
-  require<DataError>(bytes.size() >= kMagic && idx_byte(bytes, 0) == 0 && idx_byte(bytes, 1) == 0,
+  require<DataError>(bytes.size() >= kIdxMagic && idx_byte(bytes, 0) == 0 && idx_byte(bytes, 1) == 0,
                      "{} is no IDX file: two zero bytes, a type and a number of dimensions are expected at its start",
                      file);
   constexpr unsigned kUnsignedByte = 0x08;
@@ -30,20 +30,20 @@ void require_idx(std::string_view bytes, size_t dimensions, const std::string& f
                      "{} has values of IDX type 0x{:02X}; only bytes (0x08) are read", file, idx_byte(bytes, 2));
   require<DataError>(idx_byte(bytes, 3) == dimensions, "{} has {} dimensions, expected {} ({})", file,
                      idx_byte(bytes, 3), dimensions, dimensions == 1 ? "labels" : "images, rows, columns");
-  require<DataError>(bytes.size() >= kMagic + kSize * dimensions, "{} is cut off in its header", file);
+  require<DataError>(bytes.size() >= kIdxMagic + kIdxSize * dimensions, "{} is cut off in its header", file);
 }
 
 at::Tensor read_idx(const fs::path& path, size_t dimensions) {
   const std::string bytes = read_packed(path, kMostIdx), file = path.string();
   require_idx(bytes, dimensions, file);
-  const size_t header = kMagic + kSize * dimensions;
+  const size_t header = kIdxMagic + kIdxSize * dimensions;
   const uint64_t values = bytes.size() - header;
   std::vector<int64_t> sizes;
   uint64_t claimed = 1;
   std::string shape;
-  for (size_t at = kMagic; at < header; at += kSize) {
-    const uint64_t size = idx_byte(bytes, at) << 24U | idx_byte(bytes, at + 1) << 16U | idx_byte(bytes, at + 2) << 8U |
-                          idx_byte(bytes, at + 3);
+  for (size_t from = kIdxMagic; from < header; from += kIdxSize) {
+    const uint64_t size = idx_byte(bytes, from) << 24U | idx_byte(bytes, from + 1) << 16U |
+                          idx_byte(bytes, from + 2) << 8U | idx_byte(bytes, from + 3);
     sizes.push_back(static_cast<int64_t>(size));
     shape += fmt::format("{}{}", shape.empty() ? "" : " x ", size);
     // Three sizes of 32 bits overflow 64: past the file's length they no longer matter.

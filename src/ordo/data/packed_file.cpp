@@ -79,7 +79,7 @@ std::string unzstd(const fs::path& path, uint64_t most) {
   size_t wanted = 0;  // by the frame that is being read; 0: it is whole
   while (const size_t got = std::fread(packed.data(), 1, packed.size(), file.get())) {
     ZSTD_inBuffer in{packed.data(), got, 0};
-    for (bool more = true; more;) {
+    while (in.pos < in.size) {
       const size_t used = bytes.size();
       bytes.resize(used + chunk);
       ZSTD_outBuffer out{bytes.data() + used, chunk, 0};
@@ -87,7 +87,6 @@ std::string unzstd(const fs::path& path, uint64_t most) {
       require_zstd(wanted, path);
       bytes.resize(used + out.pos);
       if (bytes.size() > most) refuse_large(path, most);
-      more = in.pos < in.size || (out.pos == chunk && wanted > 0);
     }
   }
   require<DataError>(std::ferror(file.get()) == 0, "cannot read {}: {}", path.string(), std::strerror(errno));
