@@ -6,7 +6,6 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/from_blob.h>
-#include <ATen/ops/sin.h>
 #include <ATen/ops/zeros.h>
 
 #include <cmath>
