@@ -59,45 +59,73 @@ MemoryEstimate estimate_memory(const RunConfig& config, const Model& model) {
 }
 
 struct KernelChoice {
+  std::string part;             // "": of the only stack; "encoder", "decoder", "decoder, cross-attention"
   int64_t first = 0, last = 0;  // layers
   std::string kernel;
   std::vector<std::pair<std::string, std::string>> refused;
-  bool same_as(const KernelChoice& other) const { return kernel == other.kernel && refused == other.refused; }
+  bool same_as(const KernelChoice& other) const {
+    return part == other.part && kernel == other.kernel && refused == other.refused;
+  }
 };
 
-// Throws when the configured kernel refuses a layer, as the first step of a training would.
+// Throws when the configured kernel refuses the layer, as the first step of a training would.
+KernelChoice kernel_choice(const std::string& part, const MultiHeadAttention& attention, const AttentionCall& call) {
+  const int64_t layer = attention.settings().layer;
+  KernelChoice choice{.part = part, .first = layer, .last = layer};
+  if (const auto* chooser = attention.kernel().as<AutoKernel>()) {
+    auto verdict = chooser->choose(call);
+    choice.kernel = verdict.kind;
+    choice.refused = std::move(verdict.refused);
+  } else {
+    const auto& configured = attention.settings().config.kernel;
+    choice.kernel = configured.kind;
+    if (const auto refusal = attention.refusal(call)) throw KernelRefusal(placed(configured.source, *refusal));
+  }
+  return choice;
+}
+
+Stack& stack_named(Model& model, const std::string& name) {
+  auto* const stack = model.named_children()[name]->as<Stack>();
+  ORDO_ASSERT(stack != nullptr);
+  return *stack;
+}
+
+// What a part of a model is called where it has several stacks.
+std::string part_name(const std::vector<NamedStack>& stacks, const NamedStack& stack, bool cross = false) {
+  if (stacks.size() == 1) return "";
+  return cross ? stack.name + ", cross-attention" : stack.name;
+}
+
 std::vector<KernelChoice> kernel_choices(Model& model, const RunConfig& config, c10::Device device) {
-  std::vector<KernelChoice> choices;
-  const auto stack = stack_of(config.model);
   const at::TensorOptions options = at::TensorOptions().device(device).dtype(compute_type(config.train.precision));
-  for (const auto& module : model.modules()) {
-    const auto* attention = module->as<MultiHeadAttention>();
-    if (attention == nullptr) continue;
-    const int64_t layer = attention->settings().layer;
-    KernelChoice choice{.first = layer, .last = layer};
-    const AttentionCall call =
-        training_call(attention->settings(), &model.position(), !stack || stack->causal, row_length(config), options);
-    if (const auto* chooser = attention->kernel().as<AutoKernel>()) {
-      auto verdict = chooser->choose(call);
-      choice.kernel = verdict.kind;
-      choice.refused = std::move(verdict.refused);
-    } else {
-      const auto& configured = attention->settings().config.kernel;
-      choice.kernel = configured.kind;
-      if (const auto refusal = attention->refusal(call)) throw KernelRefusal(placed(configured.source, *refusal));
-    }
+  const int64_t length = row_length(config);
+  const auto stacks = stacks_of(config.model);
+  std::vector<KernelChoice> choices;
+  const auto look = [&](const std::string& part, MultiHeadAttention& attention, PositionEncoding* position,
+                        bool causal) {
+    auto choice =
+        kernel_choice(part, attention, training_call(attention.settings(), position, causal, length, options));
     if (!choices.empty() && choices.back().same_as(choice))
-      choices.back().last = layer;
+      choices.back().last = choice.last;
     else
       choices.push_back(std::move(choice));
+  };
+  for (const auto& named : stacks) {
+    Stack& stack = stack_named(model, named.name);
+    for (const auto& block : stack.blocks())
+      look(part_name(stacks, named), block->attention(), &stack.position(), stack.causal());
+    for (const auto& block : stack.blocks())
+      if (block->cross() != nullptr)
+        look(part_name(stacks, named, /*cross=*/true), *block->cross(), stack.cross_position(), /*causal=*/false);
   }
   return choices;
 }
 
 // What one entry of model.position does.
 struct EncodingEntry {
-  std::string kind, acts_on;
-  std::vector<int64_t> layers;  // in which it acts; empty: before them
+  std::string part, kind, acts_on;  // part: as of KernelChoice
+  std::vector<int64_t> layers;      // in which it acts; empty: before them
+  bool everywhere = false;          // in all layers of its stack
   int64_t parameters = 0;
 };
 
@@ -107,20 +135,36 @@ EncodingEntry entry_of(const std::string& kind, const PositionEncoding& encoding
   if (places.in_layers())
     for (int64_t layer = 0; layer < layers; ++layer)
       if (encoding.acts_in(layer)) entry.layers.push_back(layer);
+  entry.everywhere = std::ssize(entry.layers) == layers;
   for (const auto& parameter : parameters_of(encoding)) entry.parameters += parameter.value.numel();
   return entry;
 }
 
-std::vector<EncodingEntry> encoding_entries(const RunConfig& config, Model& model) {
-  const auto stack = stack_of(config.model);
-  if (!stack) return {};
-  const auto& list = stack->config.position;
-  const int64_t layers = stack->config.layers;
+std::vector<EncodingEntry> entries_of(const std::vector<Choice<PositionEncoding>>& list, PositionEncoding& encoding,
+                                      int64_t layers) {
   if (list.empty()) return {{.kind = "none", .acts_on = Places{}.text(), .layers = {}}};
   std::vector<EncodingEntry> entries;
-  for (const auto* part : model.position().parts())
-    entries.push_back(entry_of(list[entries.size()].kind, *part, layers));
+  for (const auto* part : encoding.parts()) entries.push_back(entry_of(list[entries.size()].kind, *part, layers));
   return entries;
+}
+
+std::vector<EncodingEntry> encoding_entries(const RunConfig& config, Model& model) {
+  std::vector<EncodingEntry> all;
+  const auto stacks = stacks_of(config.model);
+  for (const auto& named : stacks) {
+    Stack& stack = stack_named(model, named.name);
+    const auto add = [&](std::vector<EncodingEntry> entries, const std::string& part) {
+      for (auto& entry : entries) {
+        entry.part = part;
+        all.push_back(std::move(entry));
+      }
+    };
+    add(entries_of(named.config.position, stack.position(), named.config.layers), part_name(stacks, named));
+    if (stack.cross_position() != nullptr)
+      add(entries_of(named.cross_position, *stack.cross_position(), named.config.layers),
+          part_name(stacks, named, /*cross=*/true));
+  }
+  return all;
 }
 
 struct Findings {
@@ -128,7 +172,7 @@ struct Findings {
   std::vector<EncodingEntry> position;
   std::vector<std::string> data;
   std::vector<std::pair<std::string, int64_t>> parts;
-  int64_t parameters = 0, rows = 0, layers = 0;
+  int64_t parameters = 0, rows = 0;
   ModelCost cost;
   MemoryEstimate memory;
   std::vector<KernelChoice> kernels;
@@ -148,7 +192,6 @@ Findings look_at(const RunConfig& config, bool with_step) {
                  .rows = rows_of(config.train)};
   for (const auto& [part, count] : found.parts) found.parameters += count;
   found.cost = parts.model->cost(row_length(config));
-  if (const auto stack = stack_of(config.model)) found.layers = stack->config.layers;
   found.position = encoding_entries(config, *parts.model);
   found.memory = estimate_memory(config, *parts.model);
   found.kernels = kernel_choices(*parts.model, config, device);
@@ -158,14 +201,18 @@ Findings look_at(const RunConfig& config, bool with_step) {
 
 Json as_json(const Findings& found, const RunConfig& config) {
   Json parts = Json::object(), kernels = Json::array(), position = Json::array();
+  const auto add = [](Json& list, const std::string& part, Json entry) {
+    if (!part.empty()) entry["part"] = part;
+    list.push_back(std::move(entry));
+  };
   for (const auto& entry : found.position)
-    position.push_back(
+    add(position, entry.part,
         {{"kind", entry.kind}, {"acts_on", entry.acts_on}, {"layers", entry.layers}, {"parameters", entry.parameters}});
   for (const auto& [part, count] : found.parts) parts[part] = count;
   for (const auto& choice : found.kernels) {
     Json refused = Json::object();
     for (const auto& [kind, why] : choice.refused) refused[kind] = why;
-    kernels.push_back(
+    add(kernels, choice.part,
         {{"layers", {choice.first, choice.last}}, {"kernel", choice.kernel}, {"refused", std::move(refused)}});
   }
   const auto& m = found.memory;
@@ -207,11 +254,12 @@ void print_position(const Findings& found) {
     Words numbers;
     for (const int64_t layer : entry.layers) numbers.push_back(std::to_string(layer));
     std::string where;
-    if (entry.layers.size() == static_cast<size_t>(found.layers))
+    if (entry.everywhere)
       where = " in all layers";
     else if (!entry.layers.empty())
       where = fmt::format(" in layer{} {}", entry.layers.size() == 1 ? "" : "s", join(numbers, ", "));
-    print(fmt::format("position     {}: acts on {}{}, {}\n", entry.kind, entry.acts_on, where,
+    const std::string part = entry.part.empty() ? "" : entry.part + ": ";
+    print(fmt::format("position     {}{}: acts on {}{}, {}\n", part, entry.kind, entry.acts_on, where,
                       entry.parameters == 0 ? "no parameters" : fmt::format("{} parameters", entry.parameters)));
   }
 }
@@ -220,7 +268,8 @@ void print_kernels(const Findings& found) {
   for (const auto& choice : found.kernels) {
     const std::string layers = choice.first == choice.last ? fmt::format("layer {}", choice.first)
                                                            : fmt::format("layers {}-{}", choice.first, choice.last);
-    print(fmt::format("attention    {}: {}\n", layers, choice.kernel));
+    const std::string part = choice.part.empty() ? "" : choice.part + ": ";
+    print(fmt::format("attention    {}{}: {}\n", part, layers, choice.kernel));
     for (const auto& [kind, why] : choice.refused) print(fmt::format("             {} refused: {}\n", kind, why));
   }
 }

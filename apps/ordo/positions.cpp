@@ -87,8 +87,9 @@ PositionSubject built(const Choice<PositionEncoding>& choice, const PositionsOpt
 
 StackOf stack_of_subject(const RunConfig& config, const std::string& subject) {
   const auto stack = stack_of(config.model);
-  require<ConfigError>(stack.has_value(), "{}: its model '{}' has no position encoding to look at", subject,
-                       config.model.kind);
+  require<ConfigError>(stack.has_value(),
+                       "{}: its model is of kind {}; positions looks at the encoding of a decoder or an encoder alone",
+                       subject, config.model.kind);
   return *stack;
 }
 

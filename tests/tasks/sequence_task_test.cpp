@@ -4,12 +4,14 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/constant_pad_nd.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "ordo/config/config.h"
 #include "ordo/models/decoder.h"
 #include "ordo/models/encoder.h"
+#include "ordo/models/encoder_decoder.h"
 #include "ordo/tasks/copy.h"
 #include "ordo/tasks/rows.h"
 #include "support/thrown.h"
@@ -87,6 +89,51 @@ TEST_CASE("sequence tasks: a two-sided row has a slot for each symbol asked, and
     }
   }
   CHECK(task.complete({.max_length = 3}).vocab_size == kStart);  // it knows no mark of the start
+}
+
+TEST_CASE("sequence tasks: an encoder gets the example, its decoder the start and the answer but its last symbol",
+          "[unit]") {
+  const TaskFacts facts{.seed = 1, .reads_source = true};
+  const Copy task({.drawn = {.shortest = 2}, .symbols = 4}, facts);
+  const Batch batch = first_batch(task, {.split = Split::train, .batch_size = 32, .length = 5});
+  REQUIRE(batch.source.keys.defined());
+  CHECK(at::equal(batch.source.keys, batch.source.ids.ne(kPadding)));
+  CHECK_FALSE(batch.mask.keys.defined());
+  for (int64_t b = 0; b < 32; ++b) {
+    const auto ids = row_of(batch.ids, b), targets = row_of(batch.targets, b), source = row_of(batch.source.ids, b);
+    CHECK(ids[0] == kStart);
+    for (size_t i = 0; i < targets.size(); ++i) {
+      CHECK((source[i] == kPadding) == (targets[i] == kIgnore));
+      if (targets[i] == kIgnore) continue;
+      CHECK(targets[i] == source[i]);
+      if (i > 0) CHECK(ids[i] == targets[i - 1]);
+    }
+  }
+  CHECK(task.row_length(5) == 5);
+  const Batch label = first_batch(FirstSymbol({}, facts), {.split = Split::test, .batch_size = 2, .length = 3});
+  CHECK(row_of(label.ids, 0) == std::vector<int64_t>{9});  // five symbols, then the marks
+  CHECK(row_of(label.targets, 0) == std::vector<int64_t>{row_of(label.source.ids, 0)[0]});
+}
+
+TEST_CASE("sequence tasks: an encoder-decoder's loss is the same for batches of any size", "[unit]") {
+  const Copy task({.drawn = {.shortest = 1}, .symbols = 4}, {.seed = 1, .reads_source = true});
+  Choice<Model> choice("encoder_decoder");
+  EncoderDecoder::Config config;
+  static_cast<StackConfig&>(config) =
+      StackConfig{.dim = 16, .layers = 1, .attention = {.heads = 2}, .position = {Choice<PositionEncoding>("rope")}};
+  choice.config = std::make_shared<EncoderDecoder::Config>(config);
+  const auto model = models().build(choice, task.complete({.max_length = 6, .seed = 1}));
+  CHECK_FALSE(task.refuses(*model));
+  model->eval();
+  const auto judged = [&](int64_t rows) {
+    return task.evaluate(*model, {.split = Split::test, .batch_size = rows, .length = 6, .training = false});
+  };
+  const Evaluation one = judged(1);
+  for (const int64_t rows : {7, 64}) {
+    const Evaluation many = judged(rows);
+    CHECK(std::abs(many.metrics.at("loss") - one.metrics.at("loss")) < 1e-6);
+    CHECK(many.outcomes.accuracy == one.outcomes.accuracy);
+  }
 }
 
 TEST_CASE("sequence tasks: shorter rows of a batch are padded, and a two-sided model is told which", "[unit]") {

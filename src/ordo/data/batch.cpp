@@ -18,8 +18,9 @@ Tensor moved(const Tensor& t, c10::Device device) {
 
 Batch moved_batch(const Batch& batch, c10::Device device) {
   Batch there = batch;
-  for (Tensor* t :
-       {&there.ids, &there.targets, &there.at.index, &there.at.coords, &there.mask.keys, &there.mask.q_segment})
+  EncoderInput& source = there.source;
+  for (Tensor* t : {&there.ids, &there.targets, &there.at.index, &there.at.coords, &there.mask.keys,
+                    &there.mask.q_segment, &source.ids, &source.at.index, &source.at.coords, &source.keys})
     *t = moved(*t, device);
   // One tensor stays one: by that kernels know that queries and keys are packed alike.
   const bool packed_alike = batch.mask.k_segment.is_same(batch.mask.q_segment);
@@ -29,8 +30,10 @@ Batch moved_batch(const Batch& batch, c10::Device device) {
 
 std::vector<Tensor> tensors_of(const Batch& batch) {
   std::vector<Tensor> found;
-  for (const Tensor& t : {batch.ids, batch.targets, batch.at.index, batch.at.coords, batch.mask.keys,
-                          batch.mask.q_segment, batch.mask.k_segment})
+  const EncoderInput& source = batch.source;
+  for (const Tensor& t :
+       {batch.ids, batch.targets, batch.at.index, batch.at.coords, batch.mask.keys, batch.mask.q_segment,
+        batch.mask.k_segment, source.ids, source.at.index, source.at.coords, source.keys})
     if (t.defined()) found.push_back(t);
   return found;
 }

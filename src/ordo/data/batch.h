@@ -10,6 +10,7 @@
 
 #include "ordo/core/json.h"
 #include "ordo/ops/draw.h"
+#include "ordo/ops/encoder_input.h"
 #include "ordo/ops/sequence.h"
 
 namespace ordo {
@@ -21,9 +22,10 @@ struct Batch {
   Mask mask = {};
   double weight = 0.0;  // targets that count
   std::vector<std::string> examples =
-      {};          // where each row came from ("input.txt, offset 512"), so that a bad loss can be traced
-  Draw draw = {};  // set by the trainer
-  int64_t tokens() const { return ids.numel(); }
+      {};                    // where each row came from ("input.txt, offset 512"), so that a bad loss can be traced
+  Draw draw = {};            // set by the trainer
+  EncoderInput source = {};  // of an encoder-decoder, whose decoder gets the ids
+  int64_t tokens() const { return ids.numel() + (source.defined() ? source.ids.numel() : 0); }
 };
 // Copies to a device (pinned and non-blocking towards CUDA).
 Batch to_device(const Batch& batch, c10::Device device);

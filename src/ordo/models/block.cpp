@@ -6,57 +6,78 @@
 
 namespace ordo {
 
-Block::Block(const BlockConfig& config, std::shared_ptr<AttentionKernel> kernel, PositionEncoding* position)
-    : config_(config) {
-  const auto norm = [&](const char* name) {
-    return register_module(name, std::make_shared<Norm>(config.dim, config.norm.kind, config.bias, config.norm.eps));
-  };
-  const NormPlacement placement = config.norm.placement;
-  norm1_ = norm("norm1");
-  attention_ =
-      register_module("attention", std::make_shared<MultiHeadAttention>(config.attention, std::move(kernel), position));
-  if (placement != NormPlacement::parallel) norm2_ = norm("norm2");
+Block::Block(const BlockConfig& config, AttentionParts self, AttentionParts cross) : config_(config) {
+  const bool parallel = config.norm.placement == NormPlacement::parallel;
+  // Parameters stand in the order in which they act.
+  around_attention_.norm = norm("norm1");
+  attention_ = register_module(
+      "attention", std::make_shared<MultiHeadAttention>(config.attention, std::move(self.kernel), self.position));
+  if (config.cross) {
+    if (!parallel) around_cross_.norm = norm("norm_cross");
+    cross_ = register_module(
+        "cross", std::make_shared<MultiHeadAttention>(*config.cross, std::move(cross.kernel), cross.position));
+  }
+  if (!parallel) around_feed_forward_.norm = norm("norm2");
   feed_forward_ = register_module(
       "feed_forward", std::make_shared<FeedForward>(config.feed_forward, config.dim, config.bias, config.dropout));
-  if (placement == NormPlacement::sandwich) {
-    after1_ = norm("after1");
-    after2_ = norm("after2");
-  }
-  drop1_ = register_module("drop1", std::make_shared<Dropout>(config.dropout));
-  drop2_ = register_module("drop2", std::make_shared<Dropout>(config.dropout));
-  path1_ = register_module("path1", std::make_shared<DropPath>(config.drop_path));
-  path2_ = register_module("path2", std::make_shared<DropPath>(config.drop_path));
+  finish(around_attention_, "1");
+  if (cross_) finish(around_cross_, "_cross");
+  finish(around_feed_forward_, "2");
 }
 
-// The two branches, up to the residual sum: x is what they read, normed or not.
+std::shared_ptr<Norm> Block::norm(const std::string& name) {
+  return register_module(name, std::make_shared<Norm>(config_.dim, config_.norm.kind, config_.bias, config_.norm.eps));
+}
+
+void Block::finish(Branch& branch, const std::string& suffix) {
+  if (config_.norm.placement == NormPlacement::sandwich) branch.after = norm("after" + suffix);
+  branch.drop = register_module("drop" + suffix, std::make_shared<Dropout>(config_.dropout));
+  branch.path = register_module("path" + suffix, std::make_shared<DropPath>(config_.drop_path));
+}
+
+Tensor Block::Branch::out(Tensor x, const Draw& draw) const {
+  if (after) x = after->forward(x);
+  return path->forward(drop->forward(x, draw), draw);
+}
+
+// The branches, up to the residual sum: x is what they read, normed or not.
 Tensor Block::attend(const Tensor& x, const Context& c) {
   const int64_t layer = config_.attention.layer;
   const bool want_weights = c.probe != nullptr && c.probe->wants_weights(layer);
   const Attended result = attention_->forward(
       x, {.at = c.at, .mask = c.mask, .draw = c.draw, .cache = c.cache, .want_weights = want_weights});
   if (want_weights) c.probe->weights(layer, result.weights);
-  const Tensor out = after1_ ? after1_->forward(result.out) : result.out;
-  return path1_->forward(drop1_->forward(out, c.draw), c.draw);
+  return around_attention_.out(result.out, c.draw);
+}
+
+Tensor Block::attend_memory(const Tensor& x, const Context& c) {
+  const Memory& m = c.memory;
+  const Attended result = cross_->forward(
+      x,
+      {.at = c.at, .mask = {.keys = m.keys}, .draw = c.draw, .cache = m.cache, .memory = m.hidden, .memory_at = m.at});
+  return around_cross_.out(result.out, c.draw);
 }
 
 Tensor Block::feed(const Tensor& x, const Context& c) {
-  Tensor out = feed_forward_->forward(x, c.draw);
-  if (after2_) out = after2_->forward(out);
-  return path2_->forward(drop2_->forward(out, c.draw), c.draw);
+  return around_feed_forward_.out(feed_forward_->forward(x, c.draw), c.draw);
 }
 
 Tensor Block::forward(Tensor x, const Context& c) {
   switch (config_.norm.placement) {
     case NormPlacement::pre:
     case NormPlacement::sandwich:
-      x = x + attend(norm1_->forward(x), c);
-      return x + feed(norm2_->forward(x), c);
+      x = x + attend(around_attention_.norm->forward(x), c);
+      if (cross_) x = x + attend_memory(around_cross_.norm->forward(x), c);
+      return x + feed(around_feed_forward_.norm->forward(x), c);
     case NormPlacement::post:
-      x = norm1_->forward(x + attend(x, c));
-      return norm2_->forward(x + feed(x, c));
+      x = around_attention_.norm->forward(x + attend(x, c));
+      if (cross_) x = around_cross_.norm->forward(x + attend_memory(x, c));
+      return around_feed_forward_.norm->forward(x + feed(x, c));
     case NormPlacement::parallel: {
-      const Tensor normed = norm1_->forward(x);
-      return x + attend(normed, c) + feed(normed, c);
+      const Tensor normed = around_attention_.norm->forward(x);
+      x = x + attend(normed, c);
+      if (cross_) x = x + attend_memory(normed, c);
+      return x + feed(normed, c);
     }
   }
   ORDO_ASSERT(false);

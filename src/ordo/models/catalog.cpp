@@ -3,12 +3,14 @@
 #include "ordo/config/config.h"
 #include "ordo/models/decoder.h"
 #include "ordo/models/encoder.h"
+#include "ordo/models/encoder_decoder.h"
 #include "ordo/models/stack_of.h"
 
 namespace ordo {
 
 const ModelCatalog& models() {
-  static const ModelCatalog list("model", {entry<Decoder, Model, ModelFacts>(), entry<Encoder, Model, ModelFacts>()});
+  static const ModelCatalog list("model", {entry<Decoder, Model, ModelFacts>(), entry<Encoder, Model, ModelFacts>(),
+                                           entry<EncoderDecoder, Model, ModelFacts>()});
   return list;
 }
 
@@ -46,8 +48,22 @@ std::optional<StackOf> stack_of(const Choice<Model>& model) {
   return std::nullopt;
 }
 
+std::vector<NamedStack> stacks_of(const Choice<Model>& model) {
+  if (const auto stack = stack_of(model)) return {{model.kind, stack->config}};
+  if (model.kind != EncoderDecoder::kKind || !model.config) return {};
+  const auto& pair = model.as<EncoderDecoder::Config>();
+  return {{"encoder", pair.encoder_stack()}, {"decoder", pair.decoder_stack(), pair.decoder.cross_position}};
+}
+
+bool reads_source(const Choice<Model>& model) { return model.kind == EncoderDecoder::kKind; }
+
 void check(const Choice<Model>& model, const std::string& path, int64_t length, Problems& problems) {
   if (const auto stack = stack_of(model)) check_stack_model(stack->config, stack->causal, path, length, problems);
+  if (!reads_source(model) || !model.config) return;
+  const auto& pair = model.as<EncoderDecoder::Config>();
+  check(pair, path, problems);
+  if (problems.empty()) check_stack_model(pair.encoder_stack(), /*causal=*/false, path, length, problems);
+  if (problems.empty()) check_stack_model(pair.decoder_stack(), /*causal=*/true, path, length, problems);
 }
 
 }  // namespace ordo

@@ -7,5 +7,7 @@ namespace ordo {
 
 // Of one token of a stack at this length, without embedding and head.
 ModelCost stack_cost(const StackConfig& config, bool causal, int64_t length);
+// Of one token's cross-attention in all blocks, over a source of this length and with one token's share of its keys.
+ModelCost cross_cost(const StackConfig& config, int64_t length);
 
 }  // namespace ordo

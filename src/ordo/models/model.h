@@ -9,6 +9,7 @@
 #include "ordo/attention/cache.h"
 #include "ordo/config/catalog.h"
 #include "ordo/nn/layers.h"
+#include "ordo/ops/encoder_input.h"
 #include "ordo/ops/fused_loss.h"
 #include "ordo/positions/encoding.h"
 
@@ -23,6 +24,7 @@ struct ModelInput {
   Mask mask = {};  // keys, segments, prefix; a decoder adds `causal` itself
   Draw draw = {};
   Probe* probe = nullptr;
+  EncoderInput source = {};  // of an encoder-decoder; with a cache in the first call alone
 };
 
 // What the data decides.
@@ -65,7 +67,10 @@ class Model : public torch::nn::Module {
                          KVCache* cache = nullptr) = 0;  // hidden states [B, L, D], after the final norm
   virtual Head& head() = 0;
   virtual std::shared_ptr<KVCache> make_cache() const = 0;
+  virtual bool reads_source() const { return false; }  // its forward needs ModelInput::source
   virtual int64_t max_length() const = 0;
+  // Why rows of this many tokens cannot be served, in plain words; nothing if they can.
+  virtual std::optional<std::string> refuses_length(int64_t length) { return position().refuses_length(length); }
   virtual bool causal() const = 0;  // a token sees itself and what stands before it, nothing else
   virtual PositionEncoding& position() = 0;
   virtual ModelCost cost(int64_t length) const = 0;
@@ -76,7 +81,8 @@ class Model : public torch::nn::Module {
 };
 
 using ModelCatalog = Catalog<Model, ModelFacts>;
-const ModelCatalog& models();  // models/catalog.cpp
+const ModelCatalog& models();                   // models/catalog.cpp
+bool reads_source(const Choice<Model>& model);  // as of the model that will be built
 // Relations between the options of a model, reported at `path`: what a config can be told before anything is built.
 // `length`: of the rows that it will be given.
 void check(const Choice<Model>& model, const std::string& path, int64_t length, Problems& problems);

@@ -2,6 +2,7 @@
 #include "ordo/models/stack.h"
 
 #include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
 
 #include "ordo/models/probe.h"
 #include "ordo/ops/autocast.h"
@@ -17,15 +18,35 @@ KernelFacts kernel_facts(const StackConfig& config) {
 }
 
 // The encoding that a config asks for. Throws at the line of the one that the kernel can never serve.
-std::shared_ptr<PositionEncoding> servable_position(const StackConfig& config, bool causal, int64_t trained_length) {
-  auto position = make_position(config.position, position_facts(config, causal, trained_length));
-  if (config.position.empty()) return position;
+std::shared_ptr<PositionEncoding> servable_position(const StackConfig& config,
+                                                    const std::vector<Choice<PositionEncoding>>& list,
+                                                    const PositionFacts& facts) {
+  auto position = make_position(list, facts);
+  if (list.empty()) return position;
   const KernelTraits kernel = kernels().build(config.attention.kernel, kernel_facts(config))->traits();
-  const auto parts = position->parts();  // in the order of the list
-  for (size_t i = 0; i < config.position.size(); ++i) {
-    const auto& choice = config.position[i];
+  const auto parts = position->parts();
+  for (size_t i = 0; i < list.size(); ++i) {
+    const auto& choice = list[i];
     if (const auto why = never_works(kernel, config.attention.kernel.kind, parts.at(i)->traits(), choice.kind))
       throw KernelRefusal(placed(choice.source, *why));
+  }
+  return position;
+}
+
+// It acts in layers alone: on the input of a stack and on its positions that of self-attention acts already.
+std::shared_ptr<PositionEncoding> servable_cross_position(const StackConfig& config, const CrossAttention& cross,
+                                                          int64_t trained_length) {
+  PositionFacts facts = position_facts(config, /*causal=*/false, trained_length);
+  facts.cross = true;
+  auto position = servable_position(config, cross.position, facts);
+  const auto parts = position->parts();
+  for (size_t i = 0; i < cross.position.size(); ++i) {
+    const Places places = parts.at(i)->traits().places;
+    if (places.input || places.positions)
+      refuse_at(cross.position[i].source,
+                fmt::format("{} acts on {}, before the layers, so cross-attention cannot use it: give it as `position` "
+                            "of encoder and decoder",
+                            cross.position[i].kind, places.input ? "the input" : "positions"));
   }
   return position;
 }
@@ -46,11 +67,18 @@ PositionFacts position_facts(const StackConfig& c, bool causal, int64_t trained_
           .trained_length = trained_length};
 }
 
-Stack::Stack(const StackConfig& config, bool causal, int64_t trained_length)
-    : Stack(config, causal, servable_position(config, causal, trained_length)) {}
+Stack::Stack(const StackConfig& config, bool causal, int64_t trained_length, const std::optional<CrossAttention>& cross)
+    : Stack(config, causal, servable_position(config, config.position, position_facts(config, causal, trained_length)),
+            cross ? servable_cross_position(config, *cross, trained_length) : nullptr) {}
 
-Stack::Stack(const StackConfig& config, bool causal, std::shared_ptr<PositionEncoding> position) : causal_(causal) {
+Stack::Stack(const StackConfig& config, bool causal, std::shared_ptr<PositionEncoding> position)
+    : Stack(config, causal, std::move(position), nullptr) {}
+
+Stack::Stack(const StackConfig& config, bool causal, std::shared_ptr<PositionEncoding> position,
+             std::shared_ptr<PositionEncoding> cross_position)
+    : causal_(causal) {
   position_ = register_module("position", std::move(position));
+  if (cross_position != nullptr) cross_position_ = register_module("cross_position", std::move(cross_position));
   const auto norm = [&](const char* name) {
     return register_module(name, std::make_shared<Norm>(config.dim, config.norm.kind, config.bias, config.norm.eps));
   };
@@ -62,9 +90,16 @@ Stack::Stack(const StackConfig& config, bool causal, std::shared_ptr<PositionEnc
   const auto never =
       never_works(make_kernel()->traits(), config.attention.kernel.kind, position_->traits(), "this encoding");
   if (never) throw KernelRefusal(*never);
-  for (const BlockConfig& block : resolve_blocks(config)) {
-    const std::string name = std::to_string(block.attention.layer);
-    blocks_.push_back(list->register_module(name, std::make_shared<Block>(block, make_kernel(), position_.get())));
+  for (BlockConfig block : resolve_blocks(config)) {
+    AttentionParts cross;
+    if (cross_position_) {
+      block.cross = block.attention;
+      block.cross->window = {};  // of a row's own tokens
+      cross = {make_kernel(), cross_position_.get()};
+    }
+    blocks_.push_back(list->register_module(
+        std::to_string(block.attention.layer),
+        std::make_shared<Block>(block, AttentionParts{make_kernel(), position_.get()}, std::move(cross))));
   }
   if (config.norm.placement != NormPlacement::post) norm_ = norm("norm");
 }
@@ -84,6 +119,8 @@ Tensor Stack::forward(Tensor x, const Context& given) {
     x = position_->input(x, c.at);
   }
   if (c.cache != nullptr) c.cache->advance(c.at, c.mask);
+  if (c.memory.cache != nullptr && c.memory.hidden.defined())
+    c.memory.cache->advance(c.memory.at, {.keys = c.memory.keys});
   if (embedding_norm_) x = embedding_norm_->forward(x);
   x = dropout_->forward(x, c.draw);
   const bool may_recompute =
@@ -95,14 +132,19 @@ Tensor Stack::forward(Tensor x, const Context& given) {
   return norm_ ? norm_->forward(x) : x;
 }
 
-// A block that keeps nothing but its input. It reads its own parameters and those of the encoding, which all blocks
-// share.
+// A block that keeps nothing but its input. It reads its own parameters, those of the encodings, which all blocks
+// share, and the memory.
 Tensor Stack::replayed(const std::shared_ptr<Block>& block, const Tensor& x, const Context& c) {
   std::vector<Tensor> reads = block->parameters();
-  const std::vector<Tensor> shared = position_->parameters();
-  reads.insert(reads.end(), shared.begin(), shared.end());
-  return ordo::recompute([block, position = position_, c](const Tensor& h) { return block->forward(h, c); }, x,
-                         std::move(reads));
+  for (const auto& encoding : {position_, cross_position_}) {
+    if (!encoding) continue;
+    const std::vector<Tensor> shared = encoding->parameters();
+    reads.insert(reads.end(), shared.begin(), shared.end());
+  }
+  if (c.memory.hidden.defined()) reads.push_back(c.memory.hidden);
+  return ordo::recompute(
+      [block, position = position_, cross = cross_position_, c](const Tensor& h) { return block->forward(h, c); }, x,
+      std::move(reads));
 }
 
 }  // namespace ordo

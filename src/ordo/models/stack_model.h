@@ -5,6 +5,7 @@
 #include <string>
 
 #include "ordo/models/stack.h"
+#include "ordo/models/token_input.h"
 
 namespace ordo {
 
@@ -28,9 +29,9 @@ class StackModel : public Model {
  private:
   StackConfig config_;
   bool causal_;
-  std::shared_ptr<Embedding> embedding_;  // child "embedding"
-  std::shared_ptr<Stack> stack_;          // child `name`
-  std::shared_ptr<Head> head_;            // child "head"; tied: no weight of its own
+  std::shared_ptr<TokenInput> embedding_;  // child "embedding"
+  std::shared_ptr<Stack> stack_;           // child `name`
+  std::shared_ptr<Head> head_;             // child "head"; tied: no weight of its own
 };
 
 }  // namespace ordo

@@ -2,6 +2,8 @@
 // The stack behind a model that was chosen in a config, for those who ask about its parts before anything is built.
 #pragma once
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "ordo/models/stack.h"
 
@@ -13,5 +15,13 @@ struct StackOf {
 };
 // Nothing for a model that is not made of one stack. Defined in models/catalog.cpp.
 std::optional<StackOf> stack_of(const Choice<Model>& model);
+
+struct NamedStack {
+  std::string name;  // of the Stack among the children of its model
+  StackConfig config;
+  std::vector<Choice<PositionEncoding>> cross_position = {};  // of its cross-attention
+};
+// All stacks of a model, in the order in which they act.
+std::vector<NamedStack> stacks_of(const Choice<Model>& model);
 
 }  // namespace ordo

@@ -77,18 +77,21 @@ std::unique_ptr<BatchStream> LanguageModeling::open(const StreamOptions& o) cons
 }
 
 std::optional<std::string> LanguageModeling::refuses(const Model& model) const {
+  if (model.reads_source())
+    return "language_modeling goes on from a text, and has no source for an encoder-decoder to read; use model.kind: "
+           "decoder";
   if (model.causal()) return std::nullopt;
   return "language_modeling asks for the next token, which a model that sees both sides has before it; use model.kind: "
          "decoder";
 }
 
 Loss LanguageModeling::loss(Model& model, const Batch& batch, const LossOptions& options) const {
-  const Tensor hidden = model.forward({.ids = batch.ids, .at = batch.at, .mask = batch.mask, .draw = batch.draw});
+  const Tensor hidden = model.forward(input_of(batch));
   return {.sum = model.head().loss(hidden, batch.targets, options), .weight = batch.weight};
 }
 
 Evaluation LanguageModeling::evaluate(Model& model, const StreamOptions& options) const {
-  if (const auto refusal = model.position().refuses_length(options.length)) throw ConfigError(*refusal);
+  if (const auto refusal = model.refuses_length(options.length)) throw ConfigError(*refusal);
   StreamOptions whole = options;
   whole.training = false;
   const auto stream = open(whole);

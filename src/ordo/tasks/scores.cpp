@@ -38,6 +38,10 @@ std::vector<double> values_of(const Tensor& t) {
 
 }  // namespace
 
+ModelInput input_of(const Batch& batch) {
+  return {.ids = batch.ids, .at = batch.at, .mask = batch.mask, .draw = batch.draw, .source = batch.source};
+}
+
 bool larger_is_better(std::string_view metric) { return metric == "accuracy" || metric == "exact_match"; }
 
 TokenScores::TokenScores(const Tokenizer* tokenizer, Keep keep) : keep_(keep) {
@@ -56,7 +60,7 @@ void TokenScores::add(Model& model, const Batch& batch) {
   const c10::NoGradGuard no_gradients;
   count_text(batch.targets);
   const Batch there = to_device(batch, model.head().weight().device());
-  const Tensor hidden = model.forward({.ids = there.ids, .at = there.at, .mask = there.mask, .draw = there.draw});
+  const Tensor hidden = model.forward(input_of(there));
   judge(model.head(), hidden, there.targets, there.weight);
 }
 

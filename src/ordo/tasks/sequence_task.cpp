@@ -20,16 +20,31 @@ namespace {
 // number (Kazemnejad et al. 2023 build positions from it). A two-sided model does not know it.
 enum Mark : int64_t { padding, equals, slot, question, start, marks };
 
+// [rows, the longest of them], `with` behind the shorter ones.
+Tensor filled(const std::vector<std::vector<int64_t>>& lists, int64_t with) {
+  size_t longest = 0;
+  for (const auto& list : lists) longest = std::max(longest, list.size());
+  const auto rows = static_cast<int64_t>(lists.size()), L = static_cast<int64_t>(longest);
+  Tensor all = at::full({rows, L}, with, at::kLong);
+  int64_t* place = all.data_ptr<int64_t>();
+  for (const auto& list : lists) {
+    std::copy(list.begin(), list.end(), place);
+    place += L;
+  }
+  return all;
+}
+
 }  // namespace
 
 SequenceTask::SequenceTask(const TaskFacts& facts, Asks asks, ReadAt read) : facts_(facts), asks_(asks), read_(read) {}
 
 bool SequenceTask::reads_mean() const {
-  if (asks_ != Asks::label) return false;
+  if (asks_ != Asks::label || facts_.reads_source) return false;
   return read_ == ReadAt::mean || (read_ == ReadAt::automatic && !facts_.causal);
 }
 
 int64_t SequenceTask::row_length(int64_t size) const {
+  if (facts_.reads_source) return std::max(given_length(size), asked_length(size));
   const int64_t given = given_length(size) + (facts_.causal ? 1 : 0), asked = asked_length(size);
   if (asks_ == Asks::each || reads_mean()) return given;
   if (asks_ == Asks::label) return given + 1;  // the closing ?
@@ -43,7 +58,7 @@ ModelFacts SequenceTask::complete(ModelFacts facts) const {
 }
 
 std::optional<std::string> SequenceTask::refuses(const Model& model) const {
-  ORDO_ASSERT(model.causal() == facts_.causal);
+  ORDO_ASSERT(model.causal() == facts_.causal && model.reads_source() == facts_.reads_source);
   return std::nullopt;
 }
 
@@ -58,53 +73,60 @@ std::string SequenceTask::text(const Example& example) const {
 
 // ---- rows ----
 
-Batch SequenceTask::batch_of(const std::vector<Example>& examples) const {
-  const auto B = static_cast<int64_t>(examples.size()), V = static_cast<int64_t>(symbols().size());
-  std::vector<std::vector<int64_t>> rows, targets;
-  for (const auto& e : examples) {
-    auto& row = rows.emplace_back();
-    if (facts_.causal) row.push_back(V + start);
-    row.insert(row.end(), e.given.begin(), e.given.end());
-    auto& target = targets.emplace_back(row.size(), kIgnore);
-    ORDO_ASSERT(asks_ != Asks::label || e.asked.size() == 1);
-    ORDO_ASSERT(asks_ != Asks::each || e.asked.size() == e.given.size());
-    if (reads_mean()) {
-      target = e.asked;
-    } else if (asks_ == Asks::each) {
-      std::copy(e.asked.begin(), e.asked.end(), target.end() - std::ssize(e.asked));
-    } else if (asks_ == Asks::label) {
-      row.push_back(V + question);
-      target.push_back(e.asked.front());
-    } else {
-      row.push_back(V + (facts_.causal ? equals : slot));
-      for (size_t i = 0; i + 1 < e.asked.size(); ++i) row.push_back(facts_.causal ? e.asked[i] : V + slot);
-      target.insert(target.end(), e.asked.begin(), e.asked.end());
-    }
+// The decoder's row is the answer, shifted by the mark of the start; a symbol that is not asked is fed as a slot.
+void SequenceTask::lay_out_pair(const Example& e, Rows& rows) const {
+  const auto V = static_cast<int64_t>(symbols().size());
+  rows.sources.push_back(e.given);
+  auto& row = rows.ids.emplace_back(1, V + start);
+  for (size_t i = 0; i + 1 < e.asked.size(); ++i) row.push_back(e.asked[i] == kIgnore ? V + slot : e.asked[i]);
+  rows.targets.push_back(e.asked);
+}
+
+void SequenceTask::lay_out(const Example& e, Rows& rows) const {
+  ORDO_ASSERT(asks_ != Asks::label || e.asked.size() == 1);
+  ORDO_ASSERT(asks_ != Asks::each || e.asked.size() == e.given.size());
+  if (facts_.reads_source) return lay_out_pair(e, rows);
+  const auto V = static_cast<int64_t>(symbols().size());
+  auto& row = rows.ids.emplace_back();
+  if (facts_.causal) row.push_back(V + start);
+  row.insert(row.end(), e.given.begin(), e.given.end());
+  auto& target = rows.targets.emplace_back(row.size(), kIgnore);
+  if (reads_mean()) {
+    target = e.asked;
+  } else if (asks_ == Asks::each) {
+    std::copy(e.asked.begin(), e.asked.end(), target.end() - std::ssize(e.asked));
+  } else if (asks_ == Asks::label) {
+    row.push_back(V + question);
+    target.push_back(e.asked.front());
+  } else {
+    row.push_back(V + (facts_.causal ? equals : slot));
+    for (size_t i = 0; i + 1 < e.asked.size(); ++i) row.push_back(facts_.causal ? e.asked[i] : V + slot);
+    target.insert(target.end(), e.asked.begin(), e.asked.end());
   }
-  const auto longest = [](const std::vector<std::vector<int64_t>>& lists) {
-    size_t most = 0;
-    for (const auto& list : lists) most = std::max(most, list.size());
-    return static_cast<int64_t>(most);
-  };
-  const auto filled = [&](const std::vector<std::vector<int64_t>>& lists, int64_t with) {
-    const int64_t L = longest(lists);
-    Tensor all = at::full({B, L}, with, at::kLong);
-    for (int64_t b = 0; b < B; ++b)
-      std::copy(lists[static_cast<size_t>(b)].begin(), lists[static_cast<size_t>(b)].end(),
-                all.data_ptr<int64_t>() + b * L);
-    return all;
-  };
-  Batch batch{.ids = filled(rows, V + padding), .targets = filled(targets, kIgnore)};
+}
+
+Batch SequenceTask::batch_of(const std::vector<Example>& examples) const {
+  Rows rows;
+  for (const auto& example : examples) lay_out(example, rows);
+  const int64_t pad = static_cast<int64_t>(symbols().size()) + padding;
+  Batch batch{.ids = filled(rows.ids, pad), .targets = filled(rows.targets, kIgnore)};
   batch.weight = batch.targets.ne(kIgnore).sum().item<double>();
   batch.at = consecutive(0, batch.ids.size(1), at::kCPU);
-  const Tensor real = batch.ids.ne(V + padding);
+  const auto padded = [&](const Tensor& ids) {  // undefined: none is
+    const Tensor real = ids.ne(pad);
+    return real.all().item<bool>() ? Tensor() : real;
+  };
   // A causal row does not see the padding behind it.
-  if ((!facts_.causal || reads_mean()) && !real.all().item<bool>()) batch.mask.keys = real;
+  if (!facts_.causal || reads_mean()) batch.mask.keys = padded(batch.ids);
+  if (!facts_.reads_source) return batch;
+  batch.source.ids = filled(rows.sources, pad);
+  batch.source.at = consecutive(0, batch.source.ids.size(1), at::kCPU);
+  batch.source.keys = padded(batch.source.ids);
   return batch;
 }
 
 Tensor SequenceTask::judged(Model& model, const Batch& batch) const {
-  const Tensor hidden = model.forward({.ids = batch.ids, .at = batch.at, .mask = batch.mask, .draw = batch.draw});
+  const Tensor hidden = model.forward(input_of(batch));
   if (!reads_mean()) return hidden;
   if (!batch.mask.keys.defined()) return hidden.mean(1, /*keepdim=*/true);
   const Tensor real = batch.mask.keys.unsqueeze(-1).to(hidden.scalar_type());

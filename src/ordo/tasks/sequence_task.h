@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks over examples: a row of symbols, and what is asked of it. A causal model reads a mark of the start and the
-// example, and then writes the answer; a two-sided one fills slots behind it, or, where the answer is one symbol, gives
-// it for the whole row.
+// example, and then writes the answer; the encoder of an encoder-decoder reads the example alone, and its decoder
+// writes the answer after a mark of the start; a two-sided model fills slots behind the example, or, where the answer
+// is one symbol, gives it for the whole row.
 #pragma once
 #include <memory>
 #include <optional>
@@ -63,6 +64,11 @@ class SequenceTask : public Task {
  private:
   friend class ExampleStream;
   bool reads_mean() const;
+  struct Rows {
+    std::vector<std::vector<int64_t>> ids, targets, sources;  // sources: for an encoder alone
+  };
+  void lay_out(const Example& example, Rows& rows) const;
+  void lay_out_pair(const Example& example, Rows& rows) const;
   Batch batch_of(const std::vector<Example>& examples) const;
   Tensor judged(Model& model, const Batch& batch) const;  // the hidden states that targets belong to
   TaskFacts facts_;

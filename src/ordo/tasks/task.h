@@ -27,6 +27,7 @@ struct TaskFacts {
   fs::path saved_tokenizer = {};  // of a checkpoint: used instead of the training text
   uint64_t seed = 0;              // of generated data and of splits
   bool causal = true;             // the model sees what stands before a token alone: rows are laid out for it
+  bool reads_source = false;      // the model is an encoder-decoder
 };
 
 struct StreamOptions {
@@ -53,6 +54,9 @@ struct Evaluation {
   Outcomes outcomes = {};
   std::vector<double> position_loss = {};  // mean loss of the targets at each place of a row; NaN where there is none
 };
+
+// What the model is given of a batch.
+ModelInput input_of(const Batch& batch);
 
 // Cheap to construct: data is read when first needed.
 class Task {

@@ -30,7 +30,7 @@ c10::DeviceType device_type_of(const Model& model) {
 
 std::optional<std::string> refusal(const Task& task, Model& model, Split split, int64_t length) {
   if (const auto why = task.refuses_length(split, length)) return why;
-  return model.position().refuses_length(task.row_length(length));
+  return model.refuses_length(task.row_length(length));
 }
 }  // namespace
 

@@ -196,9 +196,10 @@ void check(const RunConfig& c, Problems& problems) {
 std::shared_ptr<Task> make_task(const RunConfig& config, const fs::path& saved_tokenizer) {
   const auto stack = stack_of(config.model);
   const int64_t drawn = config.instance.value_or(config.seed_value);
-  return tasks().build(
-      config.task,
-      {.saved_tokenizer = saved_tokenizer, .seed = static_cast<uint64_t>(drawn), .causal = !stack || stack->causal});
+  return tasks().build(config.task, {.saved_tokenizer = saved_tokenizer,
+                                     .seed = static_cast<uint64_t>(drawn),
+                                     .causal = !stack || stack->causal,
+                                     .reads_source = reads_source(config.model)});
 }
 
 int64_t row_length(const RunConfig& config) { return make_task(config)->row_length(config.train.length); }

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Encoder-decoders from the command line: what they are told, trained, resumed and judged by.
+#include "support/catch.h"
+
+#include <nlohmann/json.hpp>
+
+#include "ordo/core/files.h"
+#include "ordo/core/json.h"
+#include "support/data_sets.h"
+#include "support/program.h"
+#include "support/thrown.h"
+
+namespace ordo::test {
+namespace {
+
+const std::string kRecipes = std::string(ORDO_SOURCE_DIR) + "/configs/tasks/";
+
+Outcome reverse(const std::string& command, const Arguments& more) {
+  Arguments words{command, kRecipes + "reverse_encoder_decoder.yaml", "device=cpu"};
+  words.insert(words.end(), more.begin(), more.end());
+  return run_ordo(words, {.environment = {"OMP_NUM_THREADS=1"}});
+}
+
+Arguments training(const fs::path& run, const Arguments& more = {}) {
+  Arguments words{"--run",
+                  run.string(),
+                  "--quiet",
+                  "model.dropout=0.1",
+                  "train.accumulate=2",
+                  "task.held_out=20",
+                  "model.dim=16",
+                  "train.schedule.kind=constant",
+                  "train.recompute=blocks"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("an encoder-decoder that was stopped goes on to the bytes of one that was not", "[cli]") {
+  const Scratch scratch;
+  CHECK(reverse("train", training(scratch / "whole", {"train.steps=6"})).code == 0);
+  CHECK(reverse("train", training(scratch / "parted", {"train.steps=3"})).code == 0);
+  const Outcome resumed = reverse("train", training(scratch / "parted", {"train.steps=6"}));
+  INFO(resumed.err);
+  REQUIRE(resumed.code == 0);
+  const auto weights = [&](const char* run) {
+    return read_file(scratch / run / "step-00000006" / "model.safetensors");
+  };
+  CHECK(weights("whole") == weights("parted"));
+  const Outcome judged = run_ordo({"eval", (scratch / "whole").string(), "--lengths", "10,12", "--json"});
+  REQUIRE(judged.code == 0);
+  const Json results = parse_json(judged.out, "eval --json").at("results");
+  REQUIRE(results.size() == 2);
+  CHECK(results.at(1).at("metrics").contains("exact_match"));
+}
+
+TEST_CASE("check tells the stacks of an encoder-decoder apart", "[cli]") {
+  const Outcome told = reverse("check", {"model.encoder.layers=2", "model.decoder.position=sinusoidal",
+                                         "model.decoder.cross_position=[{kind: alibi, direction: symmetric}]"});
+  INFO(told.out << told.err);
+  REQUIRE(told.code == 0);
+  CHECK(contains(told.out, "position     encoder: rope: acts on query and key in all layers"));
+  CHECK(contains(told.out, "position     decoder: sinusoidal: acts on input"));
+  CHECK(contains(told.out, "position     decoder, cross-attention: alibi: acts on scores in all layers"));
+  CHECK(contains(told.out, "attention    encoder: layers 0-1: "));
+  CHECK(contains(told.out, "attention    decoder, cross-attention: layer 0: "));
+  CHECK(contains(told.out, "decoder.blocks.*.cross "));
+}
+
+TEST_CASE("an encoder-decoder is refused where it has nothing to read, or a setting that cannot hold", "[cli]") {
+  const Outcome text = run_ordo({"check", std::string(ORDO_SOURCE_DIR) + "/configs/tiny.yaml", "device=cpu",
+                                 "model={kind: encoder_decoder, dim: 16, layers: 1, attention: {heads: 2}}"});
+  CHECK(text.code == 2);
+  CHECK(contains(text.err, "has no source for an encoder-decoder to read; use model.kind: decoder"));
+  const Outcome heads = reverse("check", {"model.decoder.attention={heads: 3}"});
+  CHECK(heads.code == 2);
+  CHECK(contains(heads.err, "model.decoder.attention.heads (3) must divide model.decoder.dim (64)"));
+  const Outcome cross = reverse("check", {"model.decoder.cross_position=sinusoidal"});
+  CHECK(cross.code == 2);
+  CHECK(contains(cross.err, "cross-attention cannot use it"));
+  const Outcome side = reverse("check", {"model.encoder.cross_position=rope"});
+  CHECK(side.code == 2);
+  CHECK(contains(side.err, "cross_position"));
+  const Outcome length = reverse("check", {"model.encoder.position=learned", "model.max_length=4"});
+  CHECK(length.code == 2);
+  CHECK(contains(length.err, "model.max_length (4) is smaller than train.length (10)"));
+}
+
+TEST_CASE("the SCAN recipe writes held-out commands of its lengths whole", "[slow]") {
+  const auto train = data_set("scan/tasks_train_length.txt.gz");
+  if (!train) return;
+  const Scratch scratch;
+  const Outcome trained =
+      run_ordo({"train", kRecipes + "scan_encoder_decoder.yaml", "--run", (scratch / "run").string(), "--quiet",
+                "device=cpu", "task.train=" + train->string()},
+               {.seconds = 1200.0});
+  INFO(trained.err);
+  REQUIRE(trained.code == 0);
+  const Outcome judged = run_ordo({"eval", (scratch / "run").string(), "--json"});
+  const Json result = parse_json(judged.out, "eval --json").at("results").at(0);
+  CHECK(result.at("metrics").at("exact_match").get<double>() >= 0.93);
+}
+
+}  // namespace ordo::test
