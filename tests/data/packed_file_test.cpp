@@ -3,6 +3,8 @@
 
 #include "ordo/data/packed_file.h"
 
+#include <unistd.h>
+
 #include "ordo/core/errors.h"
 #include "support/packing.h"
 #include "support/program.h"
@@ -93,6 +95,32 @@ TEST_CASE("packed files: folders and missing files are refused by any name", "[u
   fs::create_directory(scratch / "folder.zst");
   CHECK(contains(thrown<DataError>([&] { read_packed(scratch / "folder.zst", kMostBytes); }), "it is a folder"));
   CHECK(contains(thrown<DataError>([&] { read_packed(scratch / "absent.zst", kMostBytes); }), "no such file"));
+}
+
+// The kernel makes such files: one says that it has no bytes and has some, the other says a page of them and has fewer.
+TEST_CASE("packed files: a file that has more or fewer bytes than it had at first is refused", "[unit]") {
+  CHECK(contains(thrown<DataError>([] { read_packed("/proc/self/status", kMostBytes); }),
+                 "changed while it was read: it had 0 bytes, "));
+  const fs::path shrinking = "/sys/kernel/mm/transparent_hugepage/enabled";
+  if (!fs::exists(shrinking)) {
+    WARN("without a file that shrinks: " << shrinking << " is not there");
+    return;
+  }
+  CHECK(contains(thrown<DataError>([&] { read_packed(shrinking, kMostBytes); }),
+                 fmt::format("it had {} bytes, ", fs::file_size(shrinking))));
+}
+
+TEST_CASE("packed files: a file that may not be read is refused by any name", "[unit]") {
+  if (::geteuid() == 0) {
+    WARN("without files that may not be read: root reads them all");
+    return;
+  }
+  const Scratch scratch;
+  for (const auto* name : {"closed", "closed.gz", "closed.zst"}) {
+    const auto closed = scratch.write(name, "x");
+    fs::permissions(closed, fs::perms::none);
+    CHECK(contains(thrown<DataError>([&] { read_packed(closed, kMostBytes); }), "Permission denied"));
+  }
 }
 
 TEST_CASE("packed files: the name behind the packing", "[unit]") {

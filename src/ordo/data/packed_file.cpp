@@ -95,6 +95,19 @@ std::string unzstd(const fs::path& path, uint64_t most) {
   return bytes;
 }
 
+// Read, not mapped: a mapped file that shrinks ends the program with SIGBUS.
+std::string read_plain(const fs::path& path, uint64_t most) {
+  std::error_code failed;
+  const uint64_t expected = fs::file_size(path, failed);
+  require<DataError>(!failed, "cannot read {}: {}", path.string(), failed.message());
+  if (expected > most) refuse_large(path, most);
+  std::string bytes = read_file(path);
+  require<DataError>(bytes.size() == expected,
+                     "{} changed while it was read: it had {} bytes, {} were found; let it be finished first",
+                     path.string(), expected, bytes.size());
+  return bytes;
+}
+
 }  // namespace
 
 std::string read_packed(const fs::path& path, uint64_t most) {
@@ -102,8 +115,7 @@ std::string read_packed(const fs::path& path, uint64_t most) {
   const auto extension = path.extension();
   if (extension == ".gz") return gunzip(path, most);
   if (extension == ".zst") return unzstd(path, most);
-  if (fs::file_size(path) > most) refuse_large(path, most);
-  return read_file(path);
+  return read_plain(path, most);
 }
 
 fs::path without_packing(const fs::path& path) {

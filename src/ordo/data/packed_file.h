@@ -13,7 +13,7 @@ namespace ordo {
 // unpacks to more than `most` bytes costs no more memory than `most` and a piece; a zstd frame that needs a window of
 // more than 128 MiB (`zstd --long=28` and up) is refused. An empty file has no bytes, whatever its name.
 // Throws DataError with the path for: missing, no regular file, unreadable, not packed as the name says, broken or cut
-// off, more than `most` bytes.
+// off, more than `most` bytes, a file that is not packed and grew or shrank while it was read.
 std::string read_packed(const fs::path& path, uint64_t most);
 
 // "a.csv" for "a.csv.gz" and "a.csv.zst"; all other paths as they are.
