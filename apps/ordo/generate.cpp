@@ -25,8 +25,9 @@ namespace {
 struct GenerateOptions {
   std::string run, input, checkpoint;
   std::optional<std::string> file;
-  Words prompts, overrides;
-  GenerateConfig sampling;
+  Words with, prompts, stop, overrides;
+  GenerateConfig decoding;
+  std::string early_stopping = "best";
   int64_t seed = 0;
   bool json = false;
 };
@@ -58,115 +59,230 @@ Words prompts_of(const GenerateOptions& o) {
   return prompts;
 }
 
-std::vector<std::vector<int64_t>> encode_all(const Tokenizer& tokenizer, const Words& prompts) {
-  std::vector<std::vector<int64_t>> ids;
-  for (const auto& prompt : prompts) ids.push_back(tokenizer.encode(prompt));
+// The runs that write together, and the tokenizer that all of them have.
+struct Writers {
+  std::vector<TrainedModel> trained;
+  const Tokenizer* tokenizer = nullptr;
+  Ensemble ensemble() const {
+    std::vector<Model*> models;
+    for (const auto& one : trained) models.push_back(one.parts.model.get());
+    return Ensemble(std::move(models));
+  }
+};
+
+Writers open_writers(const GenerateOptions& o) {
+  Writers writers;
+  Words runs{o.run};
+  runs.insert(runs.end(), o.with.begin(), o.with.end());
+  for (const auto& run : runs) {
+    const auto& one = writers.trained.emplace_back(open_model(run, o.checkpoint, o.overrides));
+    const Tokenizer* const tokenizer = one.parts.task->tokenizer();
+    require<ConfigError>(tokenizer != nullptr, "{}: its task '{}' has no tokenizer, so there is no text to continue",
+                         run, one.config.task.kind);
+    if (writers.tokenizer == nullptr) writers.tokenizer = tokenizer;
+    require<ConfigError>(tokenizer->fingerprint() == writers.tokenizer->fingerprint(),
+                         "{} and {} have different vocabularies: models can only write together token by token", o.run,
+                         run);
+  }
+  return writers;
+}
+
+std::vector<Prompt> encode_all(const Tokenizer& tokenizer, const Words& texts) {
+  std::vector<Prompt> prompts;
+  for (const auto& text : texts) prompts.push_back({.ids = tokenizer.encode(text)});
+  return prompts;
+}
+
+// A stop token as the vocabulary writes it ("</s>"), or as the text of one token.
+std::vector<int64_t> stop_ids(const Tokenizer& tokenizer, const Words& stops) {
+  std::vector<int64_t> ids;
+  for (const auto& stop : stops) {
+    if (const auto id = tokenizer.find(stop)) {
+      ids.push_back(*id);
+      continue;
+    }
+    const auto encoded = tokenizer.encode(stop);
+    require<ConfigError>(encoded.size() == 1, "--stop '{}' is {} tokens: an answer ends at a single one", stop,
+                         encoded.size());
+    ids.push_back(encoded.front());
+  }
   return ids;
 }
 
-// One prompt: its text goes out as it comes, once the model has taken the request. A reader that has left ends it.
-void stream_one(TrainedModel& trained, const Tokenizer& tokenizer, const GenerateConfig& sampling,
-                const std::string& prompt) {
+std::string text_of(const Tokenizer& tokenizer, const std::vector<int64_t>& ids) {
   Utf8Joiner joiner;
-  std::string before = prompt;  // what stands before the next piece
-  generate(*trained.parts.model, encode_all(tokenizer, {prompt}), sampling, [&](int64_t, int64_t id) {
-    print(std::exchange(before, "") + joiner.add(tokenizer.piece(id)));
+  std::string text = joiner.add(tokenizer.decode(ids));
+  return text + joiner.finish();
+}
+
+// One prompt: its text goes out as it comes, once the model has taken the request. A reader that has left ends it.
+void stream_one(const Writers& writers, const GenerateConfig& decoding, const std::string& text,
+                const std::vector<Prompt>& prompts) {
+  Utf8Joiner joiner;
+  std::string before = text;  // what stands before the next piece
+  generate(writers.ensemble(), prompts, decoding, [&](int64_t, int64_t id) {
+    print(std::exchange(before, "") + joiner.add(writers.tokenizer->piece(id)));
     return output_open();
   });
   print(before + joiner.finish() + "\n");
 }
 
-void print_all(const std::vector<std::string>& prompts, const std::vector<std::vector<int64_t>>& ids,
-               const Tokenizer& tokenizer) {
-  for (size_t i = 0; i < prompts.size(); ++i) {
-    Utf8Joiner joiner;
-    std::string text = joiner.add(tokenizer.decode(ids[i]));
-    text += joiner.finish();
-    print(fmt::format("{}== {} of {}\n{}{}\n", i == 0 ? "" : "\n", i + 1, prompts.size(), prompts[i], text));
-  }
+// "== 1 of 2, answer 3 of 5, score -1.2345": as much of it as tells texts apart.
+std::string heading(size_t prompt, size_t prompts, size_t answer, const std::vector<Answer>& answers) {
+  Words parts;
+  if (prompts > 1) parts.push_back(fmt::format("{} of {}", prompt + 1, prompts));
+  if (answers.size() > 1)
+    parts.push_back(
+        fmt::format("answer {} of {}, score {}", answer + 1, answers.size(), decimal_text(answers[answer].score)));
+  return parts.empty() ? "" : fmt::format("== {}\n", join(parts, ", "));
 }
 
-Json as_json(const TrainedModel& trained, const Words& prompts, const std::vector<std::vector<int64_t>>& ids,
-             const Tokenizer& tokenizer) {
+void print_all(const Words& prompts, const Answers& answers, const Tokenizer& tokenizer) {
+  for (size_t i = 0; i < prompts.size(); ++i)
+    for (size_t j = 0; j < answers[i].size(); ++j)
+      print(fmt::format("{}{}{}{}\n", i + j == 0 ? "" : "\n", heading(i, prompts.size(), j, answers[i]), prompts[i],
+                        text_of(tokenizer, answers[i][j].ids)));
+}
+
+Json answer_json(const Answer& answer, const Tokenizer& tokenizer) {
+  return {{"text", text_of(tokenizer, answer.ids)},
+          {"tokens", answer.ids},
+          {"score", answer.score},
+          {"log_probability", answer.log_probability},
+          {"ended", answer.ended}};
+}
+
+// Of several answers the first stands in the result itself, all of them in `hypotheses`.
+Json as_json(const Writers& writers, const Words& prompts, const Answers& answers) {
   Json results = Json::array();
   for (size_t i = 0; i < prompts.size(); ++i) {
-    Utf8Joiner joiner;
-    std::string text = joiner.add(tokenizer.decode(ids[i]));
-    text += joiner.finish();
-    results.push_back({{"prompt", prompts[i]}, {"text", text}, {"tokens", ids[i]}});
+    Json result = answer_json(answers[i].front(), *writers.tokenizer);
+    result["prompt"] = prompts[i];
+    if (answers[i].size() > 1) {
+      result["hypotheses"] = Json::array();
+      for (const Answer& answer : answers[i]) result["hypotheses"].push_back(answer_json(answer, *writers.tokenizer));
+    }
+    results.push_back(std::move(result));
   }
-  return {{"run", trained.run},
-          {"checkpoint", trained.checkpoint.folder().filename().string()},
-          {"results", std::move(results)}};
+  Json document{{"run", writers.trained.front().run},
+                {"checkpoint", writers.trained.front().checkpoint.folder().filename().string()},
+                {"results", std::move(results)}};
+  for (size_t i = 1; i < writers.trained.size(); ++i)
+    document["with"].push_back(
+        {{"run", writers.trained[i].run}, {"checkpoint", writers.trained[i].checkpoint.folder().filename().string()}});
+  return document;
 }
 
 // How many tokens to write when the user gave no number: fewer than usual where the encoding's table ends before.
-int64_t tokens_that_fit(TrainedModel& trained, const std::vector<std::vector<int64_t>>& prompts, int64_t usual) {
-  Model& model = *trained.parts.model;
+int64_t tokens_that_fit(const Ensemble& models, const std::vector<Prompt>& prompts, int64_t usual) {
   int64_t longest = 0;
-  for (const auto& prompt : prompts) longest = std::max(longest, static_cast<int64_t>(prompt.size()));
-  const auto fits = [&](int64_t fresh) { return !model.position().refuses_length(longest + fresh - 1); };
+  for (const auto& prompt : prompts) longest = std::max(longest, static_cast<int64_t>(prompt.ids.size()));
+  const auto fits = [&](int64_t fresh) { return !models.refuses_length(longest + fresh - 1); };
   if (fits(usual)) return usual;
-  const int64_t room = model.max_length() - longest + 1;      // the last token is never fed back
+  const int64_t room = models.max_length() - longest + 1;     // the last token is never fed back
   if (room < 1 || room > usual || !fits(room)) return usual;  // generate() says why
-  log::info("writing {} token(s), all that fit: the model's positions end at {}", room, model.max_length());
+  log::info("writing {} token(s), all that fit: the model's positions end at {}", room, models.max_length());
   return room;
 }
 
-void check_sampling(const Options& options, const GenerateConfig& sampling) {
-  if (!sampling.greedy) return;
-  for (const char* name : {"--temperature", "--top-k", "--top-p", "--min-p", "--seed"})
-    require<ConfigError>(!options.given(name),
-                         "{} and --greedy contradict: greedy takes the likeliest token and draws nothing", name);
+// Options that belong to another way of choosing are refused by their names.
+void check_company(const Options& options) {
+  const auto against = [&](const char* way, std::initializer_list<const char*> others, const char* why) {
+    if (!options.given(way)) return;
+    for (const char* name : others)
+      require<ConfigError>(!options.given(name), "{} and {} contradict: {}", name, way, why);
+  };
+  against("--greedy", {"--temperature", "--top-k", "--top-p", "--min-p", "--seed", "--samples"},
+          "greedy takes the likeliest token and draws nothing");
+  against("--beam", {"--greedy"}, "one follows the likeliest token, the other several answers");
+  against("--beam", {"--temperature", "--top-k", "--top-p", "--min-p", "--seed", "--samples"},
+          "a beam search draws nothing");
+  against("--beam", {"--repetition-penalty"}, "its scores are log-probabilities; --no-repeat-ngram forbids repetition");
+  for (const char* name : {"--length-penalty", "--early-stopping"})
+    require<ConfigError>(!options.given(name) || options.given("--beam"), "{} is of a beam search: give --beam N too",
+                         name);
+  require<ConfigError>(!options.given("--min-new-tokens") || options.given("--stop"),
+                       "--min-new-tokens holds back what ends an answer: give --stop TOKEN too");
+  require<ConfigError>(!options.given("--n-best") || options.given("--beam") || options.given("--samples"),
+                       "--n-best chooses among several answers: give --beam N or --samples N too");
+}
+
+Stopping stopping_of(const std::string& name) {
+  if (name == "first") return Stopping::first;
+  return name == "estimate" ? Stopping::estimate : Stopping::best;
+}
+
+void declare_choice(Options& options, GenerateConfig& d) {
+  options.flag("--greedy", d.greedy, "always the likeliest token");
+  options.number("--temperature", d.temperature, "below 1: safer, above 1: bolder (1)", above(0.0));
+  options.integer("--top-k", d.top_k, "choose among the k likeliest tokens only (0: all)", 0, 1 << 24);
+  options.number("--top-p", d.top_p, "… among the likeliest that together have this probability (1)",
+                 {.low = 0.0, .high = 1.0, .low_open = true});
+  options.number("--min-p", d.min_p, "… among those with this share of the likeliest one's probability (0)",
+                 within(0.0, 1.0));
+  options.number("--repetition-penalty", d.repetition_penalty,
+                 "above 1: tokens that were there already become less likely (1)", above(0.0));
+  options.integer("--samples", d.samples, "answers drawn for each prompt (1)", 1, 1 << 16);
+}
+
+void declare_beams(Options& options, GenerateOptions& o) {
+  GenerateConfig& d = o.decoding;
+  options.integer("--beam", d.beam.width, "beam search of this width, in place of draws", 1, 1 << 16);
+  options.number("--length-penalty", d.beam.length_penalty,
+                 "of a beam search: scores are log-probability / length^X; 0: none, above 0: longer answers (1)", {});
+  options.one_of(
+      "--early-stopping", o.early_stopping, {"first", "estimate", "best"},
+      "once N beams have ended: at once, when no open one is ahead as it stands, or when none can come to be "
+      "(best)");
+  options.integer("--n-best", d.n_best, "how many of the beams, or of the samples, to show, best first", 1, 1 << 16);
+  options.integer("--no-repeat-ngram", d.no_repeat_ngram,
+                  "no run of N tokens stands twice in prompt and answer (0: it may)", 0, 1 << 24);
+  options.integer("--min-new-tokens", d.min_new_tokens, "no --stop before so many tokens (0)", 0, 1 << 24);
+  options.texts("--stop", o.stop, "TOKEN", "a token that ends an answer, and is left out; repeated: any of them");
 }
 
 }  // namespace
 
 int generate_text(const Words& words) {
   GenerateOptions o;
-  GenerateConfig& s = o.sampling;
+  GenerateConfig& d = o.decoding;
   Options options("generate", "Continue a text with a trained model.");
   options.positional("RUN", o.run, "a run folder or a checkpoint");
   options.positional("INPUT", o.input, "a lone - reads a prompt from standard input", false);
+  options.texts("--with", o.with, "RUN", "another run of the same vocabulary, to write together with the first");
   options.texts("-p,--prompt", o.prompts, "TEXT", "the text to continue; repeated: several, as one batch");
   options.text("--file", o.file, "FILE", "a file whose text is a prompt");
   options.text("--checkpoint", o.checkpoint, "best|last|STEP",
                "which checkpoint of a run folder (the best if there is one, else the last)");
-  options.integer("-n,--max-new-tokens", s.max_new_tokens,
+  options.integer("-n,--max-new-tokens", d.max_new_tokens,
                   "how many tokens to write at most (200, or what the model's positions hold)", 1, 1 << 24);
-  options.flag("--greedy", s.greedy, "always the likeliest token");
-  options.number("--temperature", s.temperature, "below 1: safer, above 1: bolder (1)", above(0.0));
-  options.integer("--top-k", s.top_k, "choose among the k likeliest tokens only (0: all)", 0, 1 << 24);
-  options.number("--top-p", s.top_p, "… among the likeliest that together have this probability (1)",
-                 {.low = 0.0, .high = 1.0, .low_open = true});
-  options.number("--min-p", s.min_p, "… among those with this share of the likeliest one's probability (0)",
-                 within(0.0, 1.0));
-  options.number("--repetition-penalty", s.repetition_penalty,
-                 "above 1: tokens that were there already become less likely (1)", above(0.0));
+  declare_choice(options, d);
   options.integer("--seed", o.seed, "of the draws (0)", 0, std::numeric_limits<int64_t>::max());
+  declare_beams(options, o);
   options.flag("--json", o.json, "one JSON document");
   options.overrides(o.overrides);
   if (!options.parse(words)) return kDone;
-  check_sampling(options, s);
-  s.seed = static_cast<uint64_t>(o.seed);
+  check_company(options);
+  d.seed = static_cast<uint64_t>(o.seed);
+  d.beam.stopping = stopping_of(o.early_stopping);
 
-  const Words prompts = prompts_of(o);
-  TrainedModel trained = open_model(o.run, o.checkpoint, o.overrides);
-  const Tokenizer* tokenizer = trained.parts.task->tokenizer();
-  require<ConfigError>(tokenizer != nullptr, "{}: its task '{}' has no tokenizer, so there is no text to continue",
-                       o.run, trained.config.task.kind);
-  s.vocab_size = tokenizer->vocab_size();
-  const auto encoded = encode_all(*tokenizer, prompts);
-  if (!options.given("--max-new-tokens")) s.max_new_tokens = tokens_that_fit(trained, encoded, s.max_new_tokens);
-  if (prompts.size() == 1 && !o.json) {
-    stream_one(trained, *tokenizer, s, prompts.front());
+  const Words texts = prompts_of(o);
+  const Writers writers = open_writers(o);
+  const Tokenizer& tokenizer = *writers.tokenizer;
+  d.vocab_size = tokenizer.vocab_size();
+  d.stop = stop_ids(tokenizer, o.stop);
+  const auto prompts = encode_all(tokenizer, texts);
+  if (!options.given("--max-new-tokens"))
+    d.max_new_tokens = tokens_that_fit(writers.ensemble(), prompts, d.max_new_tokens);
+  if (texts.size() == 1 && d.samples == 1 && d.beam.width == 0 && !o.json) {
+    stream_one(writers, d, texts.front(), prompts);
     return kDone;
   }
-  const auto ids = generate(*trained.parts.model, encoded, s);
+  const Answers answers = generate(writers.ensemble(), prompts, d);
   if (o.json)
-    print_json(as_json(trained, prompts, ids, *tokenizer));
+    print_json(as_json(writers, texts, answers));
   else
-    print_all(prompts, ids, *tokenizer);
+    print_all(texts, answers, tokenizer);
   return kDone;
 }
 

@@ -97,17 +97,9 @@ TEST_CASE("filters leave what they keep as it is, and do nothing at their neutra
   keep_top_k(same, 0);
   keep_top_p(same, 1.0);
   keep_min_p(same, 0.0);
-  penalise_repetition(same, std::vector<int64_t>{0, 1}, 1.0);
   CHECK(same == row);
   keep_top_k(same, 2);
   CHECK(same == ScoreRow{0.5, -kInfinity, 2.0});
-}
-
-TEST_CASE("the repetition penalty divides positive logits and multiplies negative ones, once for each token seen",
-          "[unit]") {
-  ScoreRow row{2.0, -2.0, 3.0, 0.0};
-  penalise_repetition(row, std::vector<int64_t>{1, 0, 0, 3, 0}, 2.0);
-  CHECK(row == ScoreRow{1.0, -4.0, 3.0, 0.0});
 }
 
 TEST_CASE("draws follow the probabilities", "[unit]") {
@@ -166,32 +158,6 @@ TEST_CASE("logits that are not numbers end in a numeric error, not in a token", 
   CHECK(contains(thrown<NumericError>([&] { choose_token({0.0, nan}, {}, {}, 0.5); }), "not a number"));
   CHECK(contains(thrown<NumericError>([&] { choose_token({nan, 0.0}, {}, {.greedy = true}, 0.5); }), "not a number"));
   CHECK(contains(thrown<NumericError>([&] { choose_token({-kInfinity, -kInfinity}, {}, {}, 0.5); }), "infinite"));
-}
-
-TEST_CASE("settings of generation that are out of range or contradict are refused by name", "[unit]") {
-  struct Case {
-    GenerateConfig config;
-    std::string part;
-  };
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  const std::vector<Case> cases{{{.max_new_tokens = -1}, "max_new_tokens"},
-                                {{.temperature = 0.0}, "temperature"},
-                                {{.temperature = nan}, "temperature"},
-                                {{.temperature = kInfinity}, "temperature"},
-                                {{.top_k = -1}, "top_k"},
-                                {{.top_p = 0.0}, "top_p"},
-                                {{.top_p = 1.5}, "top_p"},
-                                {{.top_p = nan}, "top_p"},
-                                {{.min_p = -0.1}, "min_p"},
-                                {{.min_p = 1.1}, "min_p"},
-                                {{.repetition_penalty = 0.0}, "repetition_penalty"},
-                                {{.greedy = true, .temperature = 0.5}, "greedy and temperature"},
-                                {{.greedy = true, .top_k = 5}, "greedy and top_k"},
-                                {{.greedy = true, .top_p = 0.5}, "greedy and top_p"},
-                                {{.greedy = true, .min_p = 0.5}, "greedy and min_p"}};
-  for (const auto& [config, part] : cases) CHECK(contains(thrown<ConfigError>([&] { check(config); }), part));
-  CHECK_NOTHROW(check({}));
-  CHECK_NOTHROW(check({.greedy = true, .repetition_penalty = 1.2}));
 }
 
 }  // namespace ordo::test

@@ -1,171 +1,138 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ordo/generate/generate.h"
 
-#include <ATen/ops/tensor.h>
-#include <ATen/ops/zeros.h>
-#include <c10/core/GradMode.h>
+#include <ATen/ops/logsumexp.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "ordo/core/errors.h"
 #include "ordo/core/hash.h"
+#include "ordo/generate/beam.h"
+#include "ordo/generate/processors.h"
+#include "ordo/generate/prompts.h"
 #include "ordo/generate/sampling.h"
+#include "ordo/generate/session.h"
 
 namespace ordo {
 
 namespace {
 
-using TokenRows = std::vector<std::vector<int64_t>>;
-
-// Puts a model into eval mode for a scope.
-class EvalScope {
- public:
-  explicit EvalScope(Model& model) : model_(model), training_(model.is_training()) { model_.eval(); }
-  ~EvalScope() { model_.train(training_); }
-  EvalScope(const EvalScope&) = delete;
-  EvalScope& operator=(const EvalScope&) = delete;
-
- private:
-  Model& model_;
-  bool training_;
-};
-
-int64_t longest_of(const TokenRows& prompts) {
-  size_t longest = 0;
-  for (const auto& prompt : prompts) longest = std::max(longest, prompt.size());
-  return static_cast<int64_t>(longest);
-}
-
-void require_prompts(Model& model, const TokenRows& prompts) {
-  const int64_t vocab_size = model.head().weight().size(0);
-  for (size_t row = 0; row < prompts.size(); ++row) {
-    require<ConfigError>(!prompts[row].empty(), "prompt {} is empty: a model needs at least one token to go on from",
-                         row);
-    for (const int64_t id : prompts[row])
-      require<ConfigError>(id >= 0 && id < vocab_size, "prompt {} has token id {}, the model's vocabulary has {}", row,
-                           id, vocab_size);
-  }
-}
-
-void require_length(Model& model, int64_t prompt, int64_t fresh) {
-  const int64_t needed = prompt + fresh - 1;  // the last token is never fed back
-  const auto refusal = model.position().refuses_length(needed);
-  if (!refusal) return;
-  const int64_t room = model.max_length() - prompt + 1;
-  const bool helps = room > 0 && !model.position().refuses_length(model.max_length());
-  throw ConfigError(fmt::format("a prompt of {} token(s) and {} new one(s) need {} positions: {}; {}", prompt, fresh,
-                                needed, *refusal,
-                                helps ? fmt::format("at most {} new tokens fit", room) : "shorten the prompt"));
-}
-
-// Rows that still grow, in one cache. The order of rows is that of the prompts; those that end leave.
+// Rows that still grow, in one session: each draw of each prompt is one. Those that end leave.
 class Generation {
  public:
-  Generation(Model& model, const TokenRows& prompts, const GenerateConfig& config)
-      : model_(model),
-        config_(config),
-        device_(model.head().weight().device()),
-        cache_(model.make_cache()),
-        texts_(prompts),
-        fresh_(prompts.size()) {
-    for (size_t row = 0; row < prompts.size(); ++row) live_.push_back(static_cast<int64_t>(row));
-    const auto size = prompts.empty() ? 0 : prompts[0].size();
-    even_ = std::all_of(prompts.begin(), prompts.end(), [&](const auto& prompt) { return prompt.size() == size; });
+  Generation(const Ensemble& models, const std::vector<Prompt>& prompts, const GenerateConfig& config)
+      : prompts_(prompts), config_(config), session_(models, sources_of(prompts)) {
+    for (int64_t prompt = 0; prompt < static_cast<int64_t>(prompts.size()); ++prompt)
+      for (int64_t sample = 0; sample < config.samples; ++sample)
+        rows_.push_back({.prompt = prompt, .sample = sample, .text = prompts[static_cast<size_t>(prompt)].ids});
+    for (size_t row = 0; row < rows_.size(); ++row) live_.push_back(row);
   }
 
-  TokenRows run(const OnToken& on_token) {
-    for (int64_t step = 0; step < config_.max_new_tokens && !live_.empty(); ++step) {
-      const Tensor logits = last_logits(step == 0 ? padded_prompts() : newest_tokens());
-      if (!take_tokens(logits, step, on_token)) break;
-    }
-    return std::move(fresh_);
+  Answers run(const OnToken& on_token) {
+    Tensor logits = prompts_read();
+    for (int64_t step = 0; take_tokens(logits, step, on_token) && step + 1 < config_.max_new_tokens; ++step)
+      logits = session_.append(newest_tokens());
+    Answers answers(prompts_.size());
+    for (Row& row : rows_) answers[static_cast<size_t>(row.prompt)].push_back(std::move(row.answer));
+    return answers;
   }
 
  private:
-  // The prompts, padded on the left; nothing is padding when all have one length, and kernels and tables may then take
-  // their short ways.
-  ModelInput padded_prompts() const {
-    const auto rows = static_cast<int64_t>(texts_.size()), length = longest_of(texts_);
-    const Tensor ids = at::zeros({rows, length}, at::kLong), keys = at::zeros({rows, length}, at::kBool);
-    for (int64_t row = 0; row < rows; ++row) {
-      const auto& text = texts_[static_cast<size_t>(row)];
-      const auto begin = length - static_cast<int64_t>(text.size());
-      std::copy(text.begin(), text.end(), ids.data_ptr<int64_t>() + row * length + begin);
-      std::fill_n(keys.data_ptr<bool>() + row * length + begin, text.size(), true);
-    }
-    if (even_) return {.ids = ids.to(device_), .at = consecutive(0, length, device_)};
-    const Tensor there = keys.to(device_);
-    return {.ids = ids.to(device_), .at = from_padding(there), .mask = {.keys = there}};
+  struct Row {
+    int64_t prompt, sample;
+    std::vector<int64_t> text;  // prompt and what followed
+    Answer answer = {};
+  };
+
+  // A prompt is read once, however many answers it gets.
+  Tensor prompts_read() {
+    TokenRows texts;
+    std::vector<int64_t> readers;
+    for (const Prompt& prompt : prompts_) texts.push_back(prompt.ids);
+    for (const Row& row : rows_) readers.push_back(row.prompt);
+    const Tensor logits = session_.append(texts);
+    session_.keep_rows(readers);
+    return config_.samples == 1 ? logits : logits.repeat_interleave(config_.samples, 0);
   }
 
-  // The last token of each live row, at the row's own position.
-  ModelInput newest_tokens() const {
-    std::vector<int64_t> ids, places;
-    for (const int64_t row : live_) {
-      const auto& text = texts_[static_cast<size_t>(row)];
-      ids.push_back(text.back());
-      places.push_back(static_cast<int64_t>(text.size()) - 1);
-    }
-    const auto column = [&](const std::vector<int64_t>& values) { return at::tensor(values).unsqueeze(1).to(device_); };
-    if (even_) return {.ids = column(ids), .at = consecutive(places[0], 1, device_)};
-    return {.ids = column(ids), .at = {.index = column(places)}};
+  TokenRows newest_tokens() const {
+    TokenRows tokens;
+    for (const size_t row : live_) tokens.push_back({rows_[row].text.back()});
+    return tokens;
   }
 
-  // fp64 on the CPU: [live rows, V].
-  Tensor last_logits(const ModelInput& in) {
-    const Tensor hidden = model_.forward(in, cache_.get());
-    return model_.head().logits(hidden.select(1, hidden.size(1) - 1)).to(at::kCPU, at::kDouble).contiguous();
-  }
-
-  // One token for each live row; rows that end leave the cache. False: the listener has heard enough.
+  // One token for each live row, from logits [live rows, V]; rows that end leave the session. False: none is left, or
+  // the listener has heard enough.
   bool take_tokens(const Tensor& logits, int64_t step, const OnToken& on_token) {
-    std::vector<int64_t> staying, places;
+    const Tensor totals = at::logsumexp(logits, 1);
+    std::vector<size_t> staying;
+    std::vector<int64_t> places;
     for (size_t i = 0; i < live_.size(); ++i) {
-      const int64_t row = live_[i];
-      const int64_t id = choose(logits, i, step);
-      if (std::find(config_.stop.begin(), config_.stop.end(), id) != config_.stop.end()) continue;
-      texts_[static_cast<size_t>(row)].push_back(id);
-      fresh_[static_cast<size_t>(row)].push_back(id);
-      staying.push_back(row);
+      const double* const first = logits.const_data_ptr<double>() + static_cast<int64_t>(i) * logits.size(1);
+      Row& row = rows_[live_[i]];
+      const auto id = choose({first, static_cast<size_t>(usable_ids(logits.size(1), config_))}, row, step);
+      if (!id) continue;
+      row.answer.log_probability += first[*id] - totals.const_data_ptr<double>()[i];
+      row.answer.score = row.answer.log_probability;
+      row.answer.ended = std::find(config_.stop.begin(), config_.stop.end(), *id) != config_.stop.end();
+      if (row.answer.ended) continue;
+      row.text.push_back(*id);
+      row.answer.ids.push_back(*id);
+      staying.push_back(live_[i]);
       places.push_back(static_cast<int64_t>(i));
-      if (on_token && !on_token(row, id)) return false;
+      if (on_token && !on_token(static_cast<int64_t>(live_[i]), *id)) return false;
     }
-    if (!staying.empty() && staying.size() < live_.size()) cache_->keep_rows(at::tensor(places).to(device_));
+    if (!staying.empty()) session_.keep_rows(places);
     live_ = std::move(staying);
-    return true;
+    return !live_.empty();
   }
 
-  int64_t choose(const Tensor& logits, size_t i, int64_t step) const {
-    const int64_t row = live_[i], size = logits.size(1);
-    const double* const first = logits.data_ptr<double>() + static_cast<int64_t>(i) * size;
-    const uint64_t key =
-        mix(mix(key_of(config_.seed, "generate"), static_cast<uint64_t>(row)), static_cast<uint64_t>(step));
-    return choose_token({first, first + usable(size)}, texts_[static_cast<size_t>(row)], config_,
-                        KeyedSequence(key).unit());
+  // Nothing: the settings leave nothing to choose from.
+  std::optional<int64_t> choose(std::span<const double> logits, const Row& row, int64_t step) const {
+    std::vector<double> scores(logits.begin(), logits.end());
+    restrict_choice(
+        scores, {.text = row.text, .fresh = step, .prefix = prompts_[static_cast<size_t>(row.prompt)].prefix}, config_);
+    if (nothing_left(scores)) {
+      require_usable(logits);
+      return std::nullopt;
+    }
+    uint64_t key =
+        mix(mix(key_of(config_.seed, "generate"), static_cast<uint64_t>(row.prompt)), static_cast<uint64_t>(step));
+    if (row.sample > 0) key = mix(key, static_cast<uint64_t>(row.sample));
+    return choose_token(std::move(scores), row.text, config_, KeyedSequence(key).unit());
   }
 
-  int64_t usable(int64_t size) const { return config_.vocab_size > 0 ? std::min(config_.vocab_size, size) : size; }
-
-  Model& model_;
+  const std::vector<Prompt>& prompts_;
   const GenerateConfig& config_;
-  c10::Device device_;
-  std::shared_ptr<KVCache> cache_;
-  TokenRows texts_, fresh_;    // prompt and what followed; what followed alone
-  std::vector<int64_t> live_;  // rows in the cache, in its order
-  bool even_ = true;           // all prompts have one length
+  Session session_;
+  std::vector<Row> rows_;
+  std::vector<size_t> live_;  // rows in the session, in its order
 };
+
+void keep_best(Answers& answers, int64_t n) {
+  for (auto& of_prompt : answers) {
+    std::stable_sort(of_prompt.begin(), of_prompt.end(),
+                     [](const Answer& a, const Answer& b) { return a.score > b.score; });
+    of_prompt.resize(static_cast<size_t>(n));
+  }
+}
 
 }  // namespace
 
-TokenRows generate(Model& model, const TokenRows& prompts, const GenerateConfig& config, const OnToken& on_token) {
+Answers generate(const Ensemble& models, const std::vector<Prompt>& prompts, const GenerateConfig& config,
+                 const OnToken& on_token) {
   check(config);
-  require_prompts(model, prompts);
-  if (prompts.empty() || config.max_new_tokens == 0) return TokenRows(prompts.size());
-  require_length(model, longest_of(prompts), config.max_new_tokens);
-  const c10::NoGradGuard
-      no_gradients;  // not inference mode: tables that an encoding makes here may serve training later
-  const EvalScope eval(model);
-  return Generation(model, prompts, config).run(on_token);
+  require_prompts(models, prompts, config);
+  const bool beam = config.beam.width > 0;
+  require(!beam || !on_token, "nobody can listen to a beam search: its tokens are settled at the end");
+  const int64_t wanted = config.n_best > 0 ? config.n_best : config.samples;
+  if (prompts.empty() || config.max_new_tokens == 0)
+    return Answers(prompts.size(), std::vector<Answer>(static_cast<size_t>(wanted)));
+  if (beam) return beam_search(models, prompts, config);
+  Answers answers = Generation(models, prompts, config).run(on_token);
+  if (config.n_best > 0) keep_best(answers, config.n_best);
+  return answers;
 }
 
 }  // namespace ordo

@@ -3,18 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
-#include <unordered_set>
 
-#include "ordo/core/errors.h"
-#include "ordo/core/text.h"
+#include "ordo/generate/processors.h"
 
 namespace ordo {
 
 namespace {
-
-constexpr double kExcluded = -std::numeric_limits<double>::infinity();
 
 // Larger first; of equal ones the lower id.
 struct ByLikelihood {
@@ -28,24 +23,7 @@ std::vector<size_t> all_ids(std::span<const double> logits) {
   return ids;
 }
 
-void require_usable(std::span<const double> logits) {
-  const bool nan = std::any_of(logits.begin(), logits.end(), [](double x) { return std::isnan(x); });
-  const double largest = *std::max_element(logits.begin(), logits.end());
-  require<NumericError>(!nan && std::isfinite(largest),
-                        "the model gives logits that are {}: no token can be chosen; its weights are likely damaged",
-                        nan ? "not a number" : "infinite");
-}
-
 }  // namespace
-
-void penalise_repetition(std::span<double> logits, std::span<const int64_t> seen, double penalty) {
-  if (penalty == 1.0) return;
-  for (const int64_t id : std::unordered_set<int64_t>(seen.begin(), seen.end())) {
-    if (static_cast<size_t>(id) >= logits.size()) continue;  // of a prompt, beyond what may be chosen
-    double& logit = logits[static_cast<size_t>(id)];
-    logit = logit > 0.0 ? logit / penalty : logit * penalty;
-  }
-}
 
 void keep_top_k(std::span<double> logits, int64_t k) {
   if (k <= 0 || static_cast<size_t>(k) >= logits.size()) return;
@@ -109,31 +87,6 @@ int64_t choose_token(std::vector<double> logits, std::span<const int64_t> seen, 
   keep_top_p(logits, config.top_p);
   keep_min_p(logits, config.min_p);
   return token_at(softmax(logits), unit);
-}
-
-void check(const GenerateConfig& c) {
-  std::vector<std::string> problems;
-  const auto demand = [&](bool ok, std::string_view text) {
-    if (!ok) problems.emplace_back(text);
-  };
-  demand(c.max_new_tokens >= 0, "max_new_tokens must not be negative");
-  demand(c.temperature > 0.0 && std::isfinite(c.temperature),
-         "temperature must be a number above 0 (for the likeliest token each time: greedy)");
-  demand(c.top_k >= 0, "top_k must not be negative (0: all)");
-  demand(c.top_p > 0.0 && c.top_p <= 1.0, "top_p must be above 0 and at most 1 (1: all)");
-  demand(c.min_p >= 0.0 && c.min_p <= 1.0, "min_p must be between 0 and 1 (0: all)");
-  demand(c.repetition_penalty > 0.0 && std::isfinite(c.repetition_penalty),
-         "repetition_penalty must be a number above 0 (1: none)");
-  const auto against_greedy = [&](bool given, std::string_view name) {
-    if (c.greedy && given)
-      problems.push_back(fmt::format(
-          "greedy and {} cannot be given together: greedy takes the likeliest token, nothing is drawn", name));
-  };
-  against_greedy(c.temperature != 1.0, "temperature");
-  against_greedy(c.top_k != 0, "top_k");
-  against_greedy(c.top_p != 1.0, "top_p");
-  against_greedy(c.min_p != 0.0, "min_p");
-  require<ConfigError>(problems.empty(), "{}", join(problems, "\n"));
 }
 
 }  // namespace ordo

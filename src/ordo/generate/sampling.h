@@ -10,9 +10,6 @@
 
 namespace ordo {
 
-// Logits of tokens seen before (in the prompt or since), each once: divided by `penalty` when positive, multiplied when
-// negative (Keskar et al. 2019).
-void penalise_repetition(std::span<double> logits, std::span<const int64_t> seen, double penalty);
 // The k largest; of equal ones those with the lower ids.
 void keep_top_k(std::span<double> logits, int64_t k);
 // The fewest likeliest tokens whose probabilities sum to at least p (Holtzman et al. 2020); of equal ones those with
