@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ordo generate RUN: continues prompts; streams to the output as whole UTF-8 characters.
+// ordo generate RUN: continues or answers prompts; streams to the output as whole UTF-8 characters.
 #include "ordo/generate/generate.h"
 
 #include <fmt/core.h>
@@ -17,6 +17,7 @@
 #include "ordo/core/files.h"
 #include "ordo/core/log.h"
 #include "ordo/core/text.h"
+#include "ordo/tasks/text_writer.h"
 #include "runs.h"
 
 namespace ordo::cli {
@@ -59,10 +60,10 @@ Words prompts_of(const GenerateOptions& o) {
   return prompts;
 }
 
-// The runs that write together, and the tokenizer that all of them have.
+// The runs that write together, and the text side that all of them have.
 struct Writers {
   std::vector<TrainedModel> trained;
-  const Tokenizer* tokenizer = nullptr;
+  std::shared_ptr<const TextWriter> text;
   Ensemble ensemble() const {
     std::vector<Model*> models;
     for (const auto& one : trained) models.push_back(one.parts.model.get());
@@ -76,42 +77,37 @@ Writers open_writers(const GenerateOptions& o) {
   runs.insert(runs.end(), o.with.begin(), o.with.end());
   for (const auto& run : runs) {
     const auto& one = writers.trained.emplace_back(open_model(run, o.checkpoint, o.overrides));
-    const Tokenizer* const tokenizer = one.parts.task->tokenizer();
-    require<ConfigError>(tokenizer != nullptr, "{}: its task '{}' has no tokenizer, so there is no text to continue",
-                         run, one.config.task.kind);
-    if (writers.tokenizer == nullptr) writers.tokenizer = tokenizer;
-    require<ConfigError>(tokenizer->fingerprint() == writers.tokenizer->fingerprint(),
+    const auto text = one.parts.task->writer();
+    require<ConfigError>(text != nullptr, "{}: its task '{}' writes no text", run, one.config.task.kind);
+    if (writers.text == nullptr) writers.text = text;
+    require<ConfigError>(text->fingerprint() == writers.text->fingerprint(),
                          "{} and {} have different vocabularies: models can only write together token by token", o.run,
                          run);
   }
   return writers;
 }
 
-std::vector<Prompt> encode_all(const Tokenizer& tokenizer, const Words& texts) {
+std::vector<Prompt> encode_all(const TextWriter& writer, const Words& texts) {
   std::vector<Prompt> prompts;
-  for (const auto& text : texts) prompts.push_back({.ids = tokenizer.encode(text)});
+  for (const auto& text : texts) prompts.push_back(writer.prompt(text));
   return prompts;
 }
 
-// A stop token as the vocabulary writes it ("</s>"), or as the text of one token.
-std::vector<int64_t> stop_ids(const Tokenizer& tokenizer, const Words& stops) {
-  std::vector<int64_t> ids;
-  for (const auto& stop : stops) {
-    if (const auto id = tokenizer.find(stop)) {
-      ids.push_back(*id);
-      continue;
+// What ends an answer by itself, and what the user wants to end it: tokens as the vocabulary writes them ("</s>"), or
+// as the text of one token.
+std::vector<int64_t> stop_ids(const TextWriter& writer, const Words& stops) {
+  std::vector<int64_t> ids = writer.ends();
+  for (const auto& stop : stops) try {
+      ids.push_back(writer.token(stop));
+    } catch (const Error& refusal) {
+      throw ConfigError(fmt::format("--stop {}: an answer ends at a single token", refusal.what()));
     }
-    const auto encoded = tokenizer.encode(stop);
-    require<ConfigError>(encoded.size() == 1, "--stop '{}' is {} tokens: an answer ends at a single one", stop,
-                         encoded.size());
-    ids.push_back(encoded.front());
-  }
   return ids;
 }
 
-std::string text_of(const Tokenizer& tokenizer, const std::vector<int64_t>& ids) {
+std::string text_of(const TextWriter& writer, const std::vector<int64_t>& ids) {
   Utf8Joiner joiner;
-  std::string text = joiner.add(tokenizer.decode(ids));
+  std::string text = joiner.add(writer.text(ids));
   return text + joiner.finish();
 }
 
@@ -119,9 +115,10 @@ std::string text_of(const Tokenizer& tokenizer, const std::vector<int64_t>& ids)
 void stream_one(const Writers& writers, const GenerateConfig& decoding, const std::string& text,
                 const std::vector<Prompt>& prompts) {
   Utf8Joiner joiner;
-  std::string before = text;  // what stands before the next piece
+  std::string before = writers.text->continues() ? text : "";  // what stands before the next piece
+  bool first = true;
   generate(writers.ensemble(), prompts, decoding, [&](int64_t, int64_t id) {
-    print(std::exchange(before, "") + joiner.add(writers.tokenizer->piece(id)));
+    print(std::exchange(before, "") + joiner.add(writers.text->piece(id, std::exchange(first, false))));
     return output_open();
   });
   print(before + joiner.finish() + "\n");
@@ -137,15 +134,15 @@ std::string heading(size_t prompt, size_t prompts, size_t answer, const std::vec
   return parts.empty() ? "" : fmt::format("== {}\n", join(parts, ", "));
 }
 
-void print_all(const Words& prompts, const Answers& answers, const Tokenizer& tokenizer) {
+void print_all(const Words& prompts, const Answers& answers, const TextWriter& writer) {
   for (size_t i = 0; i < prompts.size(); ++i)
     for (size_t j = 0; j < answers[i].size(); ++j)
-      print(fmt::format("{}{}{}{}\n", i + j == 0 ? "" : "\n", heading(i, prompts.size(), j, answers[i]), prompts[i],
-                        text_of(tokenizer, answers[i][j].ids)));
+      print(fmt::format("{}{}{}{}\n", i + j == 0 ? "" : "\n", heading(i, prompts.size(), j, answers[i]),
+                        writer.continues() ? prompts[i] : "", text_of(writer, answers[i][j].ids)));
 }
 
-Json answer_json(const Answer& answer, const Tokenizer& tokenizer) {
-  return {{"text", text_of(tokenizer, answer.ids)},
+Json answer_json(const Answer& answer, const TextWriter& writer) {
+  return {{"text", text_of(writer, answer.ids)},
           {"tokens", answer.ids},
           {"score", answer.score},
           {"log_probability", answer.log_probability},
@@ -156,11 +153,11 @@ Json answer_json(const Answer& answer, const Tokenizer& tokenizer) {
 Json as_json(const Writers& writers, const Words& prompts, const Answers& answers) {
   Json results = Json::array();
   for (size_t i = 0; i < prompts.size(); ++i) {
-    Json result = answer_json(answers[i].front(), *writers.tokenizer);
+    Json result = answer_json(answers[i].front(), *writers.text);
     result["prompt"] = prompts[i];
     if (answers[i].size() > 1) {
       result["hypotheses"] = Json::array();
-      for (const Answer& answer : answers[i]) result["hypotheses"].push_back(answer_json(answer, *writers.tokenizer));
+      for (const Answer& answer : answers[i]) result["hypotheses"].push_back(answer_json(answer, *writers.text));
     }
     results.push_back(std::move(result));
   }
@@ -201,8 +198,6 @@ void check_company(const Options& options) {
   for (const char* name : {"--length-penalty", "--early-stopping"})
     require<ConfigError>(!options.given(name) || options.given("--beam"), "{} is of a beam search: give --beam N too",
                          name);
-  require<ConfigError>(!options.given("--min-new-tokens") || options.given("--stop"),
-                       "--min-new-tokens holds back what ends an answer: give --stop TOKEN too");
   require<ConfigError>(!options.given("--n-best") || options.given("--beam") || options.given("--samples"),
                        "--n-best chooses among several answers: give --beam N or --samples N too");
 }
@@ -237,7 +232,7 @@ void declare_beams(Options& options, GenerateOptions& o) {
   options.integer("--n-best", d.n_best, "how many of the beams, or of the samples, to show, best first", 1, 1 << 16);
   options.integer("--no-repeat-ngram", d.no_repeat_ngram,
                   "no run of N tokens stands twice in prompt and answer (0: it may)", 0, 1 << 24);
-  options.integer("--min-new-tokens", d.min_new_tokens, "no --stop before so many tokens (0)", 0, 1 << 24);
+  options.integer("--min-new-tokens", d.min_new_tokens, "no end before so many tokens (0)", 0, 1 << 24);
   options.texts("--stop", o.stop, "TOKEN", "a token that ends an answer, and is left out; repeated: any of them");
 }
 
@@ -246,7 +241,7 @@ void declare_beams(Options& options, GenerateOptions& o) {
 int generate_text(const Words& words) {
   GenerateOptions o;
   GenerateConfig& d = o.decoding;
-  Options options("generate", "Continue a text with a trained model.");
+  Options options("generate", "Continue a text, or answer one, with a trained model.");
   options.positional("RUN", o.run, "a run folder or a checkpoint");
   options.positional("INPUT", o.input, "a lone - reads a prompt from standard input", false);
   options.texts("--with", o.with, "RUN", "another run of the same vocabulary, to write together with the first");
@@ -268,10 +263,12 @@ int generate_text(const Words& words) {
 
   const Words texts = prompts_of(o);
   const Writers writers = open_writers(o);
-  const Tokenizer& tokenizer = *writers.tokenizer;
-  d.vocab_size = tokenizer.vocab_size();
-  d.stop = stop_ids(tokenizer, o.stop);
-  const auto prompts = encode_all(tokenizer, texts);
+  const TextWriter& writer = *writers.text;
+  d.vocab_size = writer.vocab_size();
+  d.stop = stop_ids(writer, o.stop);
+  require<ConfigError>(!options.given("--min-new-tokens") || !d.stop.empty(),
+                       "--min-new-tokens holds back what ends an answer: give --stop TOKEN too");
+  const auto prompts = encode_all(writer, texts);
   if (!options.given("--max-new-tokens"))
     d.max_new_tokens = tokens_that_fit(writers.ensemble(), prompts, d.max_new_tokens);
   if (texts.size() == 1 && d.samples == 1 && d.beam.width == 0 && !o.json) {
@@ -282,7 +279,7 @@ int generate_text(const Words& words) {
   if (o.json)
     print_json(as_json(writers, texts, answers));
   else
-    print_all(texts, answers, tokenizer);
+    print_all(texts, answers, writer);
   return kDone;
 }
 

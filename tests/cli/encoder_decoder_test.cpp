@@ -87,6 +87,42 @@ TEST_CASE("an encoder-decoder is refused where it has nothing to read, or a sett
   CHECK(contains(length.err, "model.max_length (4) is smaller than train.length (10)"));
 }
 
+TEST_CASE("generate answers in the words of a task of pairs, by a decoder as by an encoder-decoder", "[cli]") {
+  const Scratch scratch;
+  std::string pairs;
+  for (int i = 0; i < 8; ++i) pairs += "IN: walk OUT: I_WALK\nIN: jump twice OUT: I_JUMP I_JUMP\n";
+  const std::string file = scratch.write("pairs.txt", pairs).string();
+  for (const std::string model : {"encoder_decoder", "decoder"}) {
+    const std::string run = (scratch / model).string();
+    const Outcome trained =
+        run_ordo({"train", kRecipes + "scan_encoder_decoder.yaml", "--run", run, "--quiet", "device=cpu",
+                  "task.train=" + file, "task.validation_fraction=0.25", "train.steps=60", "train.schedule=constant",
+                  "train.batch_size=4", "train.length=2", "evaluate={lengths: [2]}",
+                  "model={kind: " + model +
+                      ", dim: 32, layers: 1, attention: {heads: 2}, "
+                      "position: sinusoidal, init: {kind: lecun_normal, embedding_std: 0.2}, "
+                      "max_length: 12}"});
+    INFO(trained.err);
+    REQUIRE(trained.code == 0);
+    const auto answer = [&](const Arguments& more) {
+      Arguments words{"generate", run};
+      words.insert(words.end(), more.begin(), more.end());
+      return run_ordo(words);
+    };
+    CHECK(answer({"-p", "jump  twice", "--greedy"}).out == "I_JUMP I_JUMP\n");
+    const Outcome both = answer({"-p", "jump twice", "-p", "walk", "--beam", "3"});
+    CHECK(both.out == "== 1 of 2\nI_JUMP I_JUMP\n\n== 2 of 2\nI_WALK\n");
+    CHECK(answer({"-p", "walk", "--greedy", "--min-new-tokens", "2", "-n", "3"}).out.starts_with("I_WALK "));
+    const Outcome unknown = answer({"-p", "jmup twice", "--greedy"});
+    CHECK(unknown.code == 3);
+    CHECK(contains(unknown.err, "'jmup' is no word of the training pairs; did you mean 'jump'?"));
+    CHECK(answer({"-p", "  ", "--greedy"}).code == 3);
+    const Outcome stop = answer({"-p", "walk", "--stop", "nonsense"});
+    CHECK(stop.code == 2);
+    CHECK(contains(stop.err, "--stop 'nonsense' is no word of the training pairs"));
+  }
+}
+
 TEST_CASE("the SCAN recipe writes held-out commands of its lengths whole", "[slow]") {
   const auto train = data_set("scan/tasks_train_length.txt.gz");
   if (!train) return;

@@ -69,7 +69,6 @@ TEST_CASE("wrong words on the command line end in exit 2 and one line that says 
       {{"generate", "x", "--prompt", "a", "--early-stopping", "first"}, "give --beam N"},
       {{"generate", "x", "--prompt", "a", "--beam", "4", "--early-stopping", "frist"}, "did you mean 'first'"},
       {{"generate", "x", "--prompt", "a", "--n-best", "2"}, "give --beam N or --samples N"},
-      {{"generate", "x", "--prompt", "a", "--min-new-tokens", "2"}, "give --stop TOKEN"},
       {{"list"}, "KINDS"},
       {{"list", "postions"}, "did you mean 'positions'"},
       {{"list", "tasks", "--kernels"}, "positions"},

@@ -6,6 +6,7 @@
 #include "ordo/config/words.h"
 #include "ordo/core/text.h"
 #include "ordo/tasks/scores.h"
+#include "ordo/tasks/text_writer.h"
 
 namespace ordo {
 
@@ -46,6 +47,11 @@ const Tokenizer* LanguageModeling::tokenizer() const {
     tokenizer_ = tokenizers().build(*config_.tokenizer, from);
   }
   return tokenizer_.get();
+}
+
+std::shared_ptr<const TextWriter> LanguageModeling::writer() const {
+  const Tokenizer* const made = tokenizer();
+  return made == nullptr ? nullptr : std::make_shared<TokenizerWriter>(*made);
 }
 
 int64_t LanguageModeling::vocab_size() const {

@@ -32,6 +32,7 @@ class LanguageModeling final : public Task {
   // loss (nats a token), perplexity, accuracy; with a tokenizer bits_per_character and bits_per_byte of its text.
   Evaluation evaluate(Model& model, const StreamOptions& options) const override;
   const Tokenizer* tokenizer() const override;
+  std::shared_ptr<const TextWriter> writer() const override;
   uint64_t fingerprint() const override;
   std::vector<std::string> summary() const override;
 

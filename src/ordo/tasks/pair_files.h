@@ -28,6 +28,7 @@ struct PairFiles {
   std::vector<std::string> symbols;
   std::array<std::vector<Example>, 3> pairs;  // by Split, as they stand in the file
   int64_t unknown() const { return static_cast<int64_t>(symbols.size()) - 2; }
+  int64_t end() const { return static_cast<int64_t>(symbols.size()) - 1; }
 };
 // Files by Split, empty: there is none; `read` gives the pairs of one.
 using ReadPairs = std::function<std::vector<WordPair>(const fs::path&)>;

@@ -8,6 +8,7 @@
 #include "ordo/core/errors.h"
 #include "ordo/core/hash.h"
 #include "ordo/core/text.h"
+#include "ordo/tasks/pair_writer.h"
 
 namespace ordo {
 
@@ -155,6 +156,11 @@ int64_t PairTask::held_out_count(Split split, int64_t size) const { return pairs
 Example PairTask::held_out_example(Split split, uint64_t index, int64_t size) const {
   (void)size;
   return *pairs(split).all[index];
+}
+
+std::shared_ptr<const TextWriter> PairTask::writer() const {
+  return std::make_shared<PairWriter>(data().files,
+                                      [this](std::vector<int64_t> words) { return prompt_of(std::move(words)); });
 }
 
 // ---- what it is ----

@@ -42,6 +42,7 @@ class PairTask : public SequenceTask {
   int64_t held_out_count(Split split, int64_t size) const override;
   Example held_out_example(Split split, uint64_t index, int64_t size) const override;
   std::optional<int64_t> never_right() const override { return data().files->unknown(); }
+  std::shared_ptr<const TextWriter> writer() const override;
 
  protected:
   PairTask(const PairConfig& config, const TaskFacts& facts);

@@ -125,6 +125,15 @@ Batch SequenceTask::batch_of(const std::vector<Example>& examples) const {
   return batch;
 }
 
+Prompt SequenceTask::prompt_of(std::vector<int64_t> given) const {
+  ORDO_ASSERT(facts_.causal && asks_ == Asks::sequence);
+  const auto V = static_cast<int64_t>(symbols().size());
+  if (facts_.reads_source) return {.ids = {V + start}, .source = std::move(given)};
+  given.insert(given.begin(), V + start);
+  given.push_back(V + equals);
+  return {.ids = std::move(given)};
+}
+
 Tensor SequenceTask::judged(Model& model, const Batch& batch) const {
   const Tensor hidden = model.forward(input_of(batch));
   if (!reads_mean()) return hidden;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "ordo/generate/generate.h"
 #include "ordo/tasks/task.h"
 
 namespace ordo {
@@ -60,6 +61,7 @@ class SequenceTask : public Task {
  protected:
   SequenceTask(const TaskFacts& facts, Asks asks, ReadAt read = ReadAt::automatic);
   uint64_t seed() const { return facts_.seed; }
+  Prompt prompt_of(std::vector<int64_t> given) const;  // from where a causal model writes a `sequence`
 
  private:
   friend class ExampleStream;

@@ -14,6 +14,8 @@
 
 namespace ordo {
 
+class TextWriter;  // text_writer.h
+
 // Never a mean: micro-batches, ranks and padding then average correctly.
 struct Loss {
   Tensor sum;  // scalar, times LossOptions.scale
@@ -90,7 +92,9 @@ class Task {
   virtual Evaluation evaluate(
       Model& model, const StreamOptions& options) const = 0;  // over the WHOLE split; the model must be in eval mode
   virtual const Tokenizer* tokenizer() const = 0;             // null when the task has none
-  virtual uint64_t fingerprint() const = 0;                   // of the training data: a resume with other data says so
+  // How its model is asked in text and answers in text; null when it writes none. The task must outlive it.
+  virtual std::shared_ptr<const TextWriter> writer() const { return nullptr; }
+  virtual uint64_t fingerprint() const = 0;  // of the training data: a resume with other data says so
   virtual std::vector<std::string> summary()
       const = 0;  // lines for `ordo check` and the log: files, characters, tokens, splits
 };
