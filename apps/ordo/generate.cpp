@@ -97,11 +97,12 @@ std::vector<Prompt> encode_all(const TextWriter& writer, const Words& texts) {
 // as the text of one token.
 std::vector<int64_t> stop_ids(const TextWriter& writer, const Words& stops) {
   std::vector<int64_t> ids = writer.ends();
-  for (const auto& stop : stops) try {
-      ids.push_back(writer.token(stop));
-    } catch (const Error& refusal) {
-      throw ConfigError(fmt::format("--stop {}: an answer ends at a single token", refusal.what()));
-    }
+  for (const auto& stop : stops) {
+    const auto id = writer.token(stop);
+    require<ConfigError>(id.has_value(), "--stop '{}' is not one token of the model: an answer ends at a single one",
+                         stop);
+    ids.push_back(*id);
+  }
   return ids;
 }
 

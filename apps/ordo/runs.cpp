@@ -4,6 +4,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
@@ -26,15 +27,16 @@ fs::path config_file_of(const fs::path& path) {
   return file;
 }
 
-// Does reading a row backwards just turn its hidden states round? Asked with random values in place of the encoding's
-// first ones, which may say nothing yet (a bias that begins at 0): with what it can learn, that is. Changes the model.
+// Does reading a row backwards just turn its hidden states round, or, in an encoder-decoder, change nothing in what it
+// writes? Asked with random values added to the first ones, which may say nothing yet (a bias that begins at 0, weights
+// too small for attention to choose): with what it can learn, that is. Changes the model.
 bool blind_to_reversal(Model& model) {
   constexpr double kMoved = 0.1, kTold = 1e-3;
   constexpr int64_t kLongest = 8;
   const c10::NoGradGuard no_gradients;
   model.eval();
   uint64_t key = 1;
-  for (const auto& parameter : model.position().parameters()) {
+  for (const auto& parameter : model.parameters()) {
     const at::Tensor change = at::empty_like(parameter);
     draw_normal(change, kMoved, ++key);
     parameter.add_(change);
@@ -42,7 +44,11 @@ bool blind_to_reversal(Model& model) {
   const int64_t length = std::min(model.max_length(), kLongest);
   const at::Tensor ids = at::arange(length, at::kLong).unsqueeze(0);
   const auto hidden = [&](const at::Tensor& row) {
-    return model.forward({.ids = row, .at = consecutive(0, length, at::kCPU)});
+    const Positions at = consecutive(0, length, at::kCPU);
+    if (!model.reads_source()) return model.forward({.ids = row, .at = at});
+    return model.forward({.ids = at::zeros({1, 1}, at::kLong),  // what is written first, whatever it is
+                          .at = consecutive(0, 1, at::kCPU),
+                          .source = {.ids = row, .at = at}});
   };
   const at::Tensor forwards = hidden(ids), backwards = hidden(ids.flip(1)).flip(1);
   return (forwards - backwards).abs().max().item<double>() < kTold * forwards.abs().max().item<double>();

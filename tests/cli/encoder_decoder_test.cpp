@@ -55,6 +55,26 @@ TEST_CASE("an encoder-decoder that was stopped goes on to the bytes of one that 
   CHECK(results.at(1).at("metrics").contains("exact_match"));
 }
 
+TEST_CASE("the order of the data is that of what an encoder-decoder reads, not of its answers alone", "[cli]") {
+  const Scratch scratch;
+  const auto order = [&](const std::string& seed) {
+    const fs::path run = scratch / seed;
+    REQUIRE(reverse("train", training(run, {"train.steps=1", "task={kind: parity}", "seed=" + seed})).code == 0);
+    return parse_json(read_file(run / "step-00000001" / "state.json"), "state.json").at("data_order");
+  };
+  CHECK(order("1") != order("2"));
+}
+
+TEST_CASE("resume allows of one side of an encoder-decoder what it allows of both", "[cli]") {
+  const Scratch scratch;
+  const auto go_on = [&](const Arguments& more) { return reverse("train", training(scratch / "run", more)); };
+  REQUIRE(go_on({"train.steps=1", "model.encoder.dropout=0.1"}).code == 0);
+  CHECK(go_on({"train.steps=2", "model.encoder.dropout=0.2"}).code == 0);
+  const Outcome layers = go_on({"train.steps=3", "model.encoder.dropout=0.2", "model.decoder.layers=2"});
+  CHECK(layers.code == 2);
+  CHECK(contains(layers.err, "model.decoder.layers"));
+}
+
 TEST_CASE("check tells the stacks of an encoder-decoder apart", "[cli]") {
   const Outcome told = reverse("check", {"model.encoder.layers=2", "model.decoder.position=sinusoidal",
                                          "model.decoder.cross_position=[{kind: alibi, direction: symmetric}]"});
@@ -85,6 +105,33 @@ TEST_CASE("an encoder-decoder is refused where it has nothing to read, or a sett
   const Outcome length = reverse("check", {"model.encoder.position=learned", "model.max_length=4"});
   CHECK(length.code == 2);
   CHECK(contains(length.err, "model.max_length (4) is smaller than train.length (10)"));
+}
+
+TEST_CASE("an encoder-decoder that cannot tell a row from its reversal is told so", "[cli]") {
+  const auto check = [](const std::string& encoder) {
+    return run_ordo({"check", kRecipes + "chase_bare.yaml", "device=cpu",
+                     "model={kind: encoder_decoder, dim: 16, layers: 1, attention: {heads: 2}, position: sinusoidal, "
+                     "encoder: {position: " +
+                         encoder + "}}"});
+  };
+  const Outcome blind = check("none"), seeing = check("rope");
+  INFO(blind.err << seeing.err);
+  CHECK(blind.code == 0);
+  CHECK(contains(blind.err, "when they are read backwards"));
+  CHECK(seeing.code == 0);
+  CHECK_FALSE(contains(seeing.err, "when they are read backwards"));
+}
+
+TEST_CASE("the trained weights of an encoder-decoder keep their position encodings", "[cli]") {
+  const Scratch scratch;
+  const std::string run = (scratch / "run").string();
+  REQUIRE(reverse("train", training(run, {"train.steps=1"})).code == 0);
+  for (const std::string change : {"model.position.kind=alibi", "model.decoder.position=rope"}) {
+    const Outcome refused = run_ordo({"eval", run, change});
+    INFO(refused.err);
+    CHECK(refused.code == 2);
+    CHECK(contains(refused.err, "keep their position encodings"));
+  }
 }
 
 TEST_CASE("generate answers in the words of a task of pairs, by a decoder as by an encoder-decoder", "[cli]") {
@@ -119,7 +166,7 @@ TEST_CASE("generate answers in the words of a task of pairs, by a decoder as by 
     CHECK(answer({"-p", "  ", "--greedy"}).code == 3);
     const Outcome stop = answer({"-p", "walk", "--stop", "nonsense"});
     CHECK(stop.code == 2);
-    CHECK(contains(stop.err, "--stop 'nonsense' is no word of the training pairs"));
+    CHECK(contains(stop.err, "--stop 'nonsense' is not one token of the model"));
   }
 }
 

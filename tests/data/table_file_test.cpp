@@ -181,6 +181,8 @@ TEST_CASE("table files: skipping does not excuse what spoils the whole table", "
   const Scratch scratch;
   CHECK(contains(table_refusal(scratch, "t.csv", "a,b\n1,\"2\n3,4\n", kBare, OnBadLine::skip), "never closed"));
   CHECK(contains(table_refusal(scratch, "t.csv", "a,a\n1,2\n", kHeader, OnBadLine::skip), "twice"));
+  // Else the row behind it would become the header.
+  CHECK(contains(table_refusal(scratch, "t.csv", "a\"x,b\n1,2\n3,4\n", kHeader, OnBadLine::skip), "line 1"));
   CHECK(contains(table_refusal(scratch, "t.csv", "a,b\n1\n", kHeader, OnBadLine::skip), "no row is left: 1 line left"));
 }
 

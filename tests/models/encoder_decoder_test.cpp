@@ -168,6 +168,16 @@ TEST_CASE("an encoder-decoder: an encoding that acts before the layers is no enc
                     evaluated(*pair_model(pair_config()), pair_input(target, source_of(source))), Tolerance::fp32));
 }
 
+TEST_CASE("an encoder-decoder asks the encoding of its cross-attention about lengths", "[unit]") {
+  EncoderDecoder::Config config = pair_config();
+  config.decoder.cross_position = {position("window_bias")};  // of 4 x 4 places
+  CHECK_FALSE(pair_model(pair_config())->refuses_length(20));
+  const auto model = pair_model(config);
+  CHECK(model->refuses_length(20));
+  CHECK_THROWS_WITH(evaluated(*model, pair_input(some_ids(1, 3), source_of(some_ids(1, 20)))),
+                    Catch::Contains("window"));
+}
+
 TEST_CASE("an encoder-decoder says that its source is missing, or has other rows", "[unit]") {
   const auto model = pair_model(pair_config());
   CHECK_THROWS_WITH(evaluated(*model, input_of(some_ids(2, 3))), Catch::Contains("reads a source"));

@@ -36,7 +36,9 @@ class TableBuilder {
     table_.lines.push_back(line);
   }
 
+  // Without its header a table's next row would be taken for one.
   void bad(size_t line, std::string_view problem) {
+    require<DataError>(width_ > 0 || !header_, "{}: {}", line_place(table_.file, line), problem);
     bad_->leave_out(fmt::format("{}: {}", line_place(table_.file, line), problem));
     left_out_ = true;
   }

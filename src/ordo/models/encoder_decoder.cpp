@@ -122,12 +122,15 @@ Tensor EncoderDecoder::forward(const ModelInput& in, KVCache* cache) {
     require(in.source.defined(), "an encoder-decoder reads a source, but none was given");
     require(in.source.ids.size(0) == in.ids.size(0), "{} rows of a source do not fit {} rows to write",
             in.source.ids.size(0), in.ids.size(0));
+    check_reach(*decoder_->cross_position(), in.source.at, in.source.ids.size(1));
     c.memory.hidden = encode(in.source, in.draw);
     c.memory.at = in.source.at;
     c.memory.keys = in.source.keys;
   }
   const Tensor x = embedding_->forward(in.ids, in.at, in.mask);
-  check_reach(decoder_->position(), in.at, in.ids.size(1) + (both != nullptr ? both->size() : 0));
+  const int64_t columns = in.ids.size(1) + (both != nullptr ? both->size() : 0);
+  for (PositionEncoding* const encoding : {&decoder_->position(), decoder_->cross_position()})
+    check_reach(*encoding, in.at, columns);
   return decoder_->forward(x, c);
 }
 
@@ -136,8 +139,9 @@ std::shared_ptr<KVCache> EncoderDecoder::make_cache() const {
 }
 
 std::optional<std::string> EncoderDecoder::refuses_length(int64_t length) {
-  const auto refused = encoder_->position().refuses_length(length);
-  return refused ? refused : decoder_->position().refuses_length(length);
+  for (PositionEncoding* const encoding : {&encoder_->position(), &decoder_->position(), decoder_->cross_position()})
+    if (auto refused = encoding->refuses_length(length)) return refused;
+  return std::nullopt;
 }
 
 ModelCost EncoderDecoder::cost(int64_t length) const {

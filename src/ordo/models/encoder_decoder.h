@@ -48,6 +48,7 @@ class EncoderDecoder final : public Model {
   std::shared_ptr<KVCache> make_cache() const override;
   bool reads_source() const override { return true; }
   int64_t max_length() const override { return config_.max_length; }
+  // Asked of both sides: rows of a source and of a target may be that long.
   std::optional<std::string> refuses_length(int64_t length) override;
   bool causal() const override { return true; }
   PositionEncoding& position() override { return decoder_->position(); }

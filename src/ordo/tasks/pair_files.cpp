@@ -49,13 +49,6 @@ class WordIds {
   std::vector<std::string> words_;
 };
 
-std::vector<std::string> blank_apart(std::string_view text) {
-  std::vector<std::string> words;
-  for (auto& word : split(text, ' '))
-    if (!word.empty()) words.push_back(std::move(word));
-  return words;
-}
-
 // Size and time of each file. One that is not there has none: it is for the reader to say so.
 std::string state_of(const std::vector<fs::path>& files) {
   std::string state;
@@ -69,6 +62,13 @@ std::string state_of(const std::vector<fs::path>& files) {
 }
 
 }  // namespace
+
+std::vector<std::string> blank_apart(std::string_view text) {
+  std::vector<std::string> words;
+  for (auto& word : split(text, ' '))
+    if (!word.empty()) words.push_back(std::move(word));
+  return words;
+}
 
 WordPair word_pair(std::string_view prompt, std::string_view answer, const fs::path& file, size_t line) {
   WordPair pair{.prompt = blank_apart(prompt), .answer = blank_apart(answer)};

@@ -13,12 +13,14 @@
 
 namespace ordo {
 
+std::vector<std::string> blank_apart(std::string_view text);  // the words of a text
+
 struct WordPair {
   std::vector<std::string> prompt, answer;
 };
 // A pair in words apart by blanks. Throws DataError with file and line when one of the two is empty.
 WordPair word_pair(std::string_view prompt, std::string_view answer, const fs::path& file, size_t line);
-// The lines of a text file, .gz or plain, without their breaks. Throws DataError as read_text does.
+// The lines of a text file, plain, .gz or .zst, without their breaks. Throws DataError as read_text does.
 std::vector<std::string> read_lines(const fs::path& path);
 
 // Answers end in the mark "<end>".

@@ -11,19 +11,21 @@
 
 namespace ordo {
 
-int64_t PairWriter::token(std::string_view word) const {
+std::optional<int64_t> PairWriter::token(std::string_view word) const {
   const auto& symbols = files_->symbols;
   const auto found = std::find(symbols.begin(), symbols.end(), word);
-  if (found != symbols.end()) return found - symbols.begin();
-  const auto near = nearest(word, symbols);
-  throw DataError(fmt::format("'{}' is no word of the training pairs{}", word,
-                              near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+  return found == symbols.end() ? std::nullopt : std::optional<int64_t>(found - symbols.begin());
 }
 
 Prompt PairWriter::prompt(std::string_view text) const {
   std::vector<int64_t> ids;
-  for (const auto& word : split(text, ' '))
-    if (!word.empty()) ids.push_back(token(word));
+  for (const auto& word : blank_apart(text)) {
+    const auto id = token(word);
+    const std::string near = id ? "" : nearest(word, files_->symbols);
+    require<DataError>(id && *id < files_->unknown(), "'{}' is no word of the training pairs{}", word,
+                       near.empty() ? "" : fmt::format("; did you mean '{}'?", near));
+    ids.push_back(*id);
+  }
   require<DataError>(!ids.empty(), "a prompt of blanks alone has no word to answer");
   return layout_(std::move(ids));
 }

@@ -21,7 +21,7 @@ class PairWriter final : public TextWriter {
   std::string piece(int64_t id, bool first) const override;
   std::string text(std::span<const int64_t> ids) const override;
   std::vector<int64_t> ends() const override { return {files_->end()}; }
-  int64_t token(std::string_view text) const override;
+  std::optional<int64_t> token(std::string_view text) const override;
   int64_t vocab_size() const override { return std::ssize(files_->symbols); }
   bool continues() const override { return false; }
   uint64_t fingerprint() const override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks over files of pairs, a prompt and its answer, both in words. The model reads a mark of the start, the prompt
+// Tasks over files of pairs, a prompt and its answer, both in words. A decoder reads a mark of the start, the prompt
 // and "=" and writes the answer and an end mark; the loss is that of the answer. exact_match counts whole answers, each
 // word judged after the right words before it: an answer is right in that way if and only if greedy decoding would
 // write it. A word that training has not cannot be written, so an answer that holds one is never right; in the loss it

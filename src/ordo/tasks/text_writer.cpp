@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ordo/tasks/text_writer.h"
 
-#include "ordo/core/errors.h"
-
 namespace ordo {
 
 std::string TokenizerWriter::piece(int64_t id, bool first) const {
@@ -10,11 +8,10 @@ std::string TokenizerWriter::piece(int64_t id, bool first) const {
   return tokenizer_.piece(id);
 }
 
-int64_t TokenizerWriter::token(std::string_view text) const {
-  if (const auto id = tokenizer_.find(text)) return *id;
+std::optional<int64_t> TokenizerWriter::token(std::string_view text) const {
+  if (const auto id = tokenizer_.find(text)) return id;
   const auto encoded = tokenizer_.encode(text);
-  require<ConfigError>(encoded.size() == 1, "'{}' is {} tokens, not one", text, encoded.size());
-  return encoded.front();
+  return encoded.size() == 1 ? std::optional(encoded.front()) : std::nullopt;
 }
 
 }  // namespace ordo

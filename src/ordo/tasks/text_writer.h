@@ -20,10 +20,9 @@ class TextWriter {
   // One token of an answer as it is streamed, `first` of them or not: bytes that a Utf8Joiner makes whole.
   virtual std::string piece(int64_t id, bool first) const = 0;
   virtual std::string text(std::span<const int64_t> ids) const = 0;
-  virtual std::vector<int64_t> ends() const { return {}; }  // ids that end an answer, whatever else does
-  // The only token that is written so; nothing: there is none. Throws ConfigError for a text of several.
-  virtual int64_t token(std::string_view text) const = 0;
-  virtual int64_t vocab_size() const = 0;    // of what may be written
+  virtual std::vector<int64_t> ends() const { return {}; }                // ids that end an answer, whatever else does
+  virtual std::optional<int64_t> token(std::string_view text) const = 0;  // the one that is written so, if there is one
+  virtual int64_t vocab_size() const = 0;                                 // of what may be written
   virtual bool continues() const = 0;        // an answer goes on from its prompt, and is shown behind it
   virtual uint64_t fingerprint() const = 0;  // those alike write with the same ids
 };
@@ -35,7 +34,7 @@ class TokenizerWriter final : public TextWriter {
   Prompt prompt(std::string_view text) const override { return {.ids = tokenizer_.encode(text)}; }
   std::string piece(int64_t id, bool first) const override;
   std::string text(std::span<const int64_t> ids) const override { return tokenizer_.decode(ids); }
-  int64_t token(std::string_view text) const override;
+  std::optional<int64_t> token(std::string_view text) const override;
   int64_t vocab_size() const override { return tokenizer_.vocab_size(); }
   bool continues() const override { return true; }
   uint64_t fingerprint() const override { return tokenizer_.fingerprint(); }

@@ -76,9 +76,11 @@ bool covers(std::string_view rule, std::string_view path) {
   return path == rule || (path.size() > rule.size() && path.starts_with(rule) && path[rule.size()] == '.');
 }
 
-// "model.position.0.theta" -> "model.position.theta".
+// "model.position.0.theta" -> "model.position.theta"; of one side of an encoder-decoder what holds for both.
 std::string without_places(std::string_view path) {
   auto parts = split(path, '.');
+  if (parts.size() > 2 && parts[0] == "model" && (parts[1] == "encoder" || parts[1] == "decoder"))
+    parts.erase(parts.begin() + 1);
   std::erase_if(parts, [](const std::string& part) {
     return !part.empty() && part.find_first_not_of("0123456789") == part.npos;
   });

@@ -20,8 +20,9 @@ using Fate = TensorFate::Fate;
 
 // The positions that a model of this config is built for.
 int64_t built_length(const RunConfig& config) {
-  const auto stack = stack_of(config.model);
-  return stack && stack->config.max_length > 0 ? stack->config.max_length : row_length(config);
+  const auto stacks = stacks_of(config.model);
+  return !stacks.empty() && stacks.front().config.max_length > 0 ? stacks.front().config.max_length
+                                                                 : row_length(config);
 }
 
 std::string default_of(const Kinds& kinds, const std::string& kind, const std::string& key) {
@@ -183,6 +184,16 @@ RunConfig config_of(const std::string& text) {
   return load_run_config_text(text, "the checkpoint's config.yaml", {}).config;
 }
 
+// Grafting knows one stack: the encodings of an encoder-decoder stay those that it was trained with.
+void require_same_positions(RunConfig saved, RunConfig now) {
+  if (!reads_source(now.model)) return;
+  for (const auto& d : differ(walk_of(saved), walk_of(now)))
+    require<ConfigError>(d.path.find("position") == std::string::npos,
+                         "{}: {} -> {}: the trained weights of an {} keep their position encodings; train one with "
+                         "the others to compare them",
+                         d.path, d.a.empty() ? "nothing" : d.a, d.b.empty() ? "nothing" : d.b, now.model.kind);
+}
+
 }  // namespace
 
 std::string fate_name(Fate fate) {
@@ -226,6 +237,7 @@ int64_t trained_length(const Checkpoint& checkpoint) { return trained_length(con
 
 Surgery adopt_weights(const CheckpointContent& from, const RunConfig& now, Model& model, std::string_view what) {
   const RunConfig saved = config_of(from.config);
+  require_same_positions(saved, now);
   Surgery surgery{.changes = position_changes(saved, now), .tensors = {}};
   const bool settings_changed = surgery.made();
   if (const auto length = length_change(saved, now); !length.empty()) surgery.changes.push_back(length);

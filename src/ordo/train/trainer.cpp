@@ -114,8 +114,9 @@ std::vector<Batch> Trainer::Inside::next_batches() {
   for (int64_t micro = 0; micro < config.train.accumulate; ++micro) {
     auto batch = stream->next();
     ORDO_ASSERT(batch.has_value());  // training streams have no end
-    if (state.data_order)
-      state.data_order = mix(*state.data_order, hash_bytes(batch->ids.data_ptr(), batch->ids.nbytes()));
+    for (const Tensor& ids : {batch->ids, batch->source.ids})
+      if (state.data_order && ids.defined())
+        state.data_order = mix(*state.data_order, hash_bytes(ids.data_ptr(), ids.nbytes()));
     batch->draw = {.seed = config.seed(), .step = state.step + 1, .micro = micro};
     batches.push_back(to_device(*batch, parts.device));
   }
