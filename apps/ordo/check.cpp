@@ -183,7 +183,7 @@ Findings look_at(const RunConfig& config, bool with_step) {
   const c10::Device device = open_device_quietly(config.device);
   Assembly parts = assemble(config, device, {});
   // Opens the training data and builds the schedule over the steps that there will be: what train would refuse, too.
-  warn_of_moves_alone(*parts.model);
+  warn_of_moves_alone(config, *parts.model);
   warn_of_mirror(config, *parts.task);
   Trainer trainer(config, {.task = parts.task, .model = parts.model, .device = device});
   Findings found{.device = device.str(),

@@ -11,6 +11,7 @@
 
 #include "ordo/core/errors.h"
 #include "ordo/core/log.h"
+#include "ordo/models/stack_of.h"
 #include "ordo/ops/device.h"
 #include "ordo/ops/draw.h"
 
@@ -99,12 +100,17 @@ Assembly assemble(const RunConfig& config, c10::Device device, const fs::path& s
   return made;
 }
 
-void warn_of_moves_alone(Model& model) {
-  const Places places = model.position().traits().places;
-  if (!places.positions || places.anywhere()) return;
-  log::warn(
-      "model.position only moves positions, and no other encoding is beside it to read them, so it changes nothing; "
-      "give one after it, as in model.position=[randomized, rope]");
+void warn_of_moves_alone(const RunConfig& config, Model& model) {
+  const auto stacks = stacks_of(config.model);
+  for (const auto& named : stacks) {
+    const Places places = model.named_children()[named.name]->as<Stack>()->position().traits().places;
+    if (!places.positions || places.anywhere()) continue;
+    const std::string key = stacks.size() == 1 ? "model.position" : fmt::format("model.{}.position", named.name);
+    log::warn(
+        "{0} only moves positions, and no other encoding is beside it to read them, so it changes nothing; give one "
+        "after it, as in {0}=[randomized, rope]",
+        key);
+  }
 }
 
 void warn_of_mirror(const RunConfig& config, const Task& task) {

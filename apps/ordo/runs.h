@@ -56,7 +56,7 @@ struct TrainedModel {
 TrainedModel open_model(const std::string& run, const std::string& which, const std::vector<std::string>& overrides);
 
 // A warning when all that a model's encodings do is to move positions that nothing else reads.
-void warn_of_moves_alone(Model& model);
+void warn_of_moves_alone(const RunConfig& config, Model& model);
 // A warning when rows and their reversals have other answers, and the model gives both the same.
 void warn_of_mirror(const RunConfig& config, const Task& task);
 

@@ -207,7 +207,7 @@ int train_in(const fs::path& run, const TrainOptions& o, const RunConfig& config
   else if (init != nullptr)
     begin_with(*init, config, *parts.model);
   if (!start) write_start(run, config, *parts.model);
-  warn_of_moves_alone(*parts.model);
+  warn_of_moves_alone(config, *parts.model);
   warn_of_mirror(config, *parts.task);
   Console console;
   JsonLines lines(run);

@@ -99,6 +99,12 @@ TEST_CASE("an encoder-decoder is refused where it has nothing to read, or a sett
   const Outcome cross = reverse("check", {"model.decoder.cross_position=sinusoidal"});
   CHECK(cross.code == 2);
   CHECK(contains(cross.err, "cross-attention cannot use it"));
+  const Outcome layers = reverse("check", {"model.decoder.cross_position={kind: alibi, layers: [1, 0, 1]}"});
+  CHECK(layers.code == 2);
+  CHECK(contains(layers.err, "model.decoder.cross_position.layers has 3 entries"));
+  const Outcome moves = reverse("check", {"model.encoder.position=randomized", "model.max_length=64"});
+  CHECK(contains(moves.err, "model.encoder.position only moves positions"));
+  CHECK_FALSE(contains(moves.err, "model.decoder.position only"));
   const Outcome side = reverse("check", {"model.encoder.cross_position=rope"});
   CHECK(side.code == 2);
   CHECK(contains(side.err, "cross_position"));

@@ -149,7 +149,7 @@ TEST_CASE("generation: ids beyond the tokenizer's vocabulary are never chosen", 
 
 TEST_CASE("generation: prompts without tokens or with unknown ids are refused", "[unit]") {
   const auto model = small_model("rope");
-  CHECK(contains(thrown<ConfigError>([&] { generate_rows(*model, {{1}, {}}, {}); }), "prompt 1 is empty"));
+  CHECK(contains(thrown<ConfigError>([&] { generate_rows(*model, {{1}, {}}, {}); }), "prompt 2 is empty"));
   CHECK(contains(thrown<ConfigError>([&] { generate_rows(*model, {{11}}, {}); }), "token id 11"));
   CHECK(contains(thrown<ConfigError>([&] { generate_rows(*model, {{1}}, {.top_p = 0.0}); }), "top_p"));
   CHECK(generate_rows(*model, {}, {}).empty());
@@ -281,9 +281,9 @@ TEST_CASE("generation: a source that nobody reads, and a reader without one, are
     return thrown<ConfigError>([&] { generate(model, prompts, {}); });
   };
   CHECK(contains(refused(reader, {{.ids = {0}}}), "encoder-decoder"));
-  CHECK(contains(refused(reader, {{.ids = {0}, .source = {1}}, {.ids = {0}}}), "source 1 is empty"));
-  CHECK(contains(refused(reader, {{.ids = {0}, .source = {7}}}), "source 0 has token id 7"));
-  CHECK(contains(refused(reader, {{.ids = {0}, .source = Row(1001, 1)}}), "source 0 has 1001 tokens"));
+  CHECK(contains(refused(reader, {{.ids = {0}, .source = {1}}, {.ids = {0}}}), "source 2 is empty"));
+  CHECK(contains(refused(reader, {{.ids = {0}, .source = {7}}}), "source 1 has token id 7"));
+  CHECK(contains(refused(reader, {{.ids = {0}, .source = Row(1001, 1)}}), "source 1 has 1001 tokens"));
   CHECK(contains(refused(decoder, {{.ids = {0}, .source = {1}}}), "no encoder"));
 }
 

@@ -90,11 +90,11 @@ TEST_CASE("scores read the source, each row its own", "[unit]") {
 TEST_CASE("what cannot be scored is refused", "[unit]") {
   const auto model = small_model("learned");  // 24 positions
   CHECK(contains(thrown<Error>([&] { score(*model, prompts_of({{1}}), {}); }), "1 prompt(s) and 0 continuation(s)"));
-  CHECK(contains(thrown<ConfigError>([&] { score(*model, prompts_of({{}}), {{1}}); }), "prompt 0 is empty"));
+  CHECK(contains(thrown<ConfigError>([&] { score(*model, prompts_of({{}}), {{1}}); }), "prompt 1 is empty"));
   CHECK(contains(thrown<ConfigError>([&] {
                    score(*model, prompts_of({{1}, {1}}), {{1}, {11}});
                  }),
-                 "continuation 1 has token id 11"));
+                 "continuation 2 has token id 11"));
   CHECK(contains(thrown<ConfigError>([&] { score(*model, prompts_of({{1}}), {Row(25, 1)}); }), "25 positions"));
   CHECK(contains(thrown<Error>([&] { score(*model, {{.ids = {1}, .prefix = {2}}}, {{1}}); }), "first tokens"));
   CHECK(score(*model, {}, {}).empty());

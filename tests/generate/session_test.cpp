@@ -71,7 +71,7 @@ TEST_CASE("what a session cannot take is refused, and it stays as it was", "[uni
   Session session(*model);
   session.append({{1, 2}, {3}});
   CHECK(contains(thrown<Error>([&] { session.append({{1}}); }), "has 2 row(s)"));
-  CHECK(contains(thrown<ConfigError>([&] { session.append({{1}, {}}); }), "row 1 is empty"));
+  CHECK(contains(thrown<ConfigError>([&] { session.append({{1}, {}}); }), "row 2 is empty"));
   CHECK(contains(thrown<ConfigError>([&] { session.append({{1}, {11}}); }), "token id 11"));
   CHECK(contains(thrown<ConfigError>([&] { session.append({{1}, Row(24, 1)}); }), "25 tokens"));
   CHECK(contains(thrown<Error>([&] { Session(*model).append({}); }), "at least one row"));

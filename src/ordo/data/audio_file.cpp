@@ -36,7 +36,7 @@ SF_VIRTUAL_IO audio_io() {
           .seek = [](sf_count_t offset, int whence, void* data) -> sf_count_t {
             auto& file = *static_cast<AudioBytes*>(data);
             const sf_count_t base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? file.at : file.size();
-            return file.at = std::clamp<sf_count_t>(base + offset, 0, file.size());
+            return file.at = base + std::clamp<sf_count_t>(offset, -base, file.size() - base);
           },
           .read = [](void* into, sf_count_t wanted, void* data) -> sf_count_t {
             auto& file = *static_cast<AudioBytes*>(data);
@@ -66,7 +66,7 @@ void require_whole_wav(const std::string& file, std::string_view bytes) {
 std::vector<float> mono_samples(SNDFILE* sound, const SF_INFO& info, const std::string& file, int64_t most) {
   constexpr sf_count_t kFrames = 1 << 14;
   std::vector<float> block(static_cast<size_t>(kFrames * info.channels)), mono;
-  while (const sf_count_t got = sf_readf_float(sound, block.data(), kFrames)) {
+  for (sf_count_t got = 0; (got = sf_readf_float(sound, block.data(), kFrames)) > 0;) {
     for (sf_count_t i = 0; i < got; ++i) {
       const float* frame = block.data() + i * info.channels;
       const double sum = std::accumulate(frame, frame + info.channels, 0.0);

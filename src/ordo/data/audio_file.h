@@ -17,8 +17,9 @@ struct Audio {
 inline constexpr int64_t kMostSamples = 200'000'000;  // 800 MB; three and a half hours at 16 kHz
 
 // Throws DataError with the path for what read_packed refuses, an empty file, what libsndfile does not know, no
-// samples, more than `most_samples` a channel, a sample that is NaN or infinite, and a file that ends before its header
-// says. A WAV header that does not know its length (0 or about 2^31 and up, as written into a pipe) is taken as it is.
+// samples, more than `most_samples` a channel, a sample that is NaN or infinite, and a WAV file that ends before its
+// header says (of other kinds what is there is read). A WAV header that does not know its length (0 or about 2^31 and
+// up, as written into a pipe) is taken as it is.
 Audio read_audio(const fs::path& path, int64_t most_samples = kMostSamples);
 
 // Samples float [N] at `from` Hz -> [ceil(N to / from)] at `to` Hz: a low pass at 0.95 of the lower of both Nyquist

@@ -3,6 +3,7 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,7 +26,8 @@ struct Batch {
       {};                    // where each row came from ("input.txt, offset 512"), so that a bad loss can be traced
   Draw draw = {};            // set by the trainer
   EncoderInput source = {};  // of an encoder-decoder, whose decoder gets the ids
-  int64_t tokens() const { return ids.numel() + (source.defined() ? source.ids.numel() : 0); }
+  // Of the longer side, where there are two.
+  int64_t tokens() const { return std::max(ids.numel(), source.defined() ? source.ids.numel() : 0); }
 };
 // Copies to a device (pinned and non-blocking towards CUDA).
 Batch to_device(const Batch& batch, c10::Device device);

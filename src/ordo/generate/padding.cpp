@@ -17,9 +17,13 @@ void require_ids(const std::vector<int64_t>& ids, int64_t vocab_size, std::strin
 
 void require_tokens(const TokenRows& rows, int64_t vocab_size, std::string_view what) {
   for (size_t row = 0; row < rows.size(); ++row) {
-    require<ConfigError>(!rows[row].empty(), "{} {} is empty: a model needs at least one token", what, row);
-    require_ids(rows[row], vocab_size, what, row);
+    require<ConfigError>(!rows[row].empty(), "{} {} is empty: a model needs at least one token", what, row + 1);
+    require_ids(rows[row], vocab_size, what, row + 1);
   }
+}
+
+Positions PaddedRows::at() const {
+  return keys.defined() ? from_padding(keys) : consecutive(0, ids.size(1), ids.device());
 }
 
 PaddedRows pad_rows(const TokenRows& rows, Side side, c10::Device device) {
@@ -41,9 +45,7 @@ PaddedRows pad_rows(const TokenRows& rows, Side side, c10::Device device) {
 EncoderInput encoder_input(const TokenRows& sources, c10::Device device) {
   if (sources.empty()) return {};
   const PaddedRows rows = pad_rows(sources, Side::right, device);
-  return {.ids = rows.ids,
-          .at = rows.keys.defined() ? from_padding(rows.keys) : consecutive(0, rows.ids.size(1), device),
-          .keys = rows.keys};
+  return {.ids = rows.ids, .at = rows.at(), .keys = rows.keys};
 }
 
 }  // namespace ordo

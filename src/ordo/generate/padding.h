@@ -13,7 +13,7 @@ namespace ordo {
 
 using TokenRows = std::vector<std::vector<int64_t>>;
 
-// Throws ConfigError for ids outside [0, vocab_size); `what` and `number` name the row: "prompt" 3.
+// Throws ConfigError for ids outside [0, vocab_size); `what` and `number`, from 1, name the row: "prompt" 3.
 void require_ids(const std::vector<int64_t>& ids, int64_t vocab_size, std::string_view what, size_t number);
 // Throws ConfigError for rows without tokens too.
 void require_tokens(const TokenRows& rows, int64_t vocab_size, std::string_view what);
@@ -24,6 +24,7 @@ enum class Side { left, right };
 // tables may then take their short ways.
 struct PaddedRows {
   Tensor ids, keys;
+  Positions at() const;  // each row's own, from 0
 };
 PaddedRows pad_rows(const TokenRows& rows, Side side, c10::Device device);
 

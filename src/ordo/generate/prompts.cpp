@@ -10,15 +10,15 @@ namespace ordo {
 
 namespace {
 
-void require_prefix(const Prompt& prompt, size_t row, int64_t usable, const GenerateConfig& config) {
+void require_prefix(const Prompt& prompt, size_t number, int64_t usable, const GenerateConfig& config) {
   require<ConfigError>(static_cast<int64_t>(prompt.prefix.size()) <= config.max_new_tokens,
-                       "prompt {} forces {} first tokens, more than max_new_tokens ({})", row, prompt.prefix.size(),
+                       "prompt {} forces {} first tokens, more than max_new_tokens ({})", number, prompt.prefix.size(),
                        config.max_new_tokens);
   for (const int64_t id : prompt.prefix) {
     require<ConfigError>(id >= 0 && id < usable, "prompt {} forces token id {}; the ids that may be written end at {}",
-                         row, id, usable - 1);
+                         number, id, usable - 1);
     require<ConfigError>(std::find(config.stop.begin(), config.stop.end(), id) == config.stop.end(),
-                         "prompt {} forces token id {}, which is a stop id and would end the answer", row, id);
+                         "prompt {} forces token id {}, which is a stop id and would end the answer", number, id);
   }
 }
 
@@ -30,7 +30,7 @@ void require_prompts(const Ensemble& models, const std::vector<Prompt>& prompts,
   for (size_t row = 0; row < prompts.size(); ++row) {
     texts.push_back(prompts[row].ids);
     longest = std::max(longest, prompts[row].ids.size());
-    require_prefix(prompts[row], row, usable_ids(models.vocab_size(), config), config);
+    require_prefix(prompts[row], row + 1, usable_ids(models.vocab_size(), config), config);
   }
   require_tokens(texts, models.vocab_size(), "prompt");
   if (!prompts.empty() && config.max_new_tokens > 0)
@@ -51,7 +51,7 @@ void require_sources(const Ensemble& models, const TokenRows& sources) {
   require_tokens(sources, models.vocab_size(), "source");
   for (size_t row = 0; row < sources.size(); ++row) {
     const auto refusal = models.refuses_length(static_cast<int64_t>(sources[row].size()));
-    require<ConfigError>(!refusal, "source {} has {} tokens: {}", row, sources[row].size(), refusal.value_or(""));
+    require<ConfigError>(!refusal, "source {} has {} tokens: {}", row + 1, sources[row].size(), refusal.value_or(""));
   }
 }
 

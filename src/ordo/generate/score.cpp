@@ -46,11 +46,8 @@ ForcedRows forced_rows(const std::vector<Prompt>& prompts, const TokenRows& cont
 Tensor log_probabilities(Model& model, const ForcedRows& forced, const TokenRows& sources) {
   const c10::Device device = model.head().weight().device();
   const PaddedRows rows = pad_rows(forced.texts, Side::right, device);
-  const Tensor hidden =
-      model.forward({.ids = rows.ids,
-                     .at = rows.keys.defined() ? from_padding(rows.keys) : consecutive(0, rows.ids.size(1), device),
-                     .mask = {.keys = rows.keys},
-                     .source = encoder_input(sources, device)});
+  const Tensor hidden = model.forward(
+      {.ids = rows.ids, .at = rows.at(), .mask = {.keys = rows.keys}, .source = encoder_input(sources, device)});
   const Tensor wanted = hidden.flatten(0, 1).index_select(0, at::tensor(forced.places).to(device));
   return model.head().token_losses(wanted, at::tensor(forced.targets).to(device)).to(at::kCPU, at::kDouble).neg();
 }
@@ -61,13 +58,13 @@ void require_continuations(const Ensemble& models, const std::vector<Prompt>& pr
   TokenRows texts;
   for (size_t row = 0; row < prompts.size(); ++row) {
     require(prompts[row].prefix.empty(), "prompt {} forces first tokens: what is scored is given, nothing is written",
-            row);
+            row + 1);
     texts.push_back(prompts[row].ids);
   }
   require_tokens(texts, models.vocab_size(), "prompt");
   for (size_t row = 0; row < prompts.size(); ++row) {
     if (continuations[row].empty()) continue;
-    require_ids(continuations[row], models.vocab_size(), "continuation", row);
+    require_ids(continuations[row], models.vocab_size(), "continuation", row + 1);
     require_length(models, static_cast<int64_t>(prompts[row].ids.size()),
                    static_cast<int64_t>(continuations[row].size()));
   }

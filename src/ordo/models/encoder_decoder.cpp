@@ -46,13 +46,10 @@ StackConfig side_of(const StackConfig& shared, const SideConfig& side) {
 }
 
 EncoderDecoder::Config completed_pair(EncoderDecoder::Config config, const ModelFacts& facts) {
-  if (config.max_length == 0) config.max_length = facts.max_length;
   Problems problems;
   check(config, "model", problems);
   problems.throw_if_any();
-  require<ConfigError>(config.max_length > 0, "model.max_length is 0 and no train.length is known; give one of them");
-  require<ConfigError>(facts.vocab_size > 0,
-                       "the data names no vocabulary (vocab_size {}), so no embedding can be built", facts.vocab_size);
+  complete(config, facts);
   return config;
 }
 
@@ -83,7 +80,10 @@ void check(const EncoderDecoder::Config& c, const std::string& path, Problems& p
   check(static_cast<const StackConfig&>(c), path, problems);
   if (!problems.empty()) return;  // the sides would say the same again
   check(c.encoder_stack(), path + ".encoder", problems);
-  if (problems.empty()) check(c.decoder_stack(), path + ".decoder", problems);
+  if (!problems.empty()) return;
+  const StackConfig decoder = c.decoder_stack();
+  check(decoder, path + ".decoder", problems);
+  check_layers(c.decoder.cross_position, decoder.layers, path + ".decoder", "cross_position", problems);
 }
 
 StackConfig EncoderDecoder::Config::encoder_stack() const { return side_of(*this, encoder); }
@@ -97,9 +97,7 @@ EncoderDecoder::EncoderDecoder(const Config& config, const ModelFacts& facts) : 
   decoder_ =
       register_module("decoder", std::make_shared<Stack>(config_.decoder_stack(), /*causal=*/true, facts.trained_length,
                                                          CrossAttention{config_.decoder.cross_position}));
-  head_ = register_module("head", config_.tie_embeddings
-                                      ? std::make_shared<Head>(embedding_->weight, config_.softcap)
-                                      : std::make_shared<Head>(config_.dim, facts.vocab_size, config_.softcap));
+  head_ = register_module("head", make_head(config_, embedding_->weight));
   initialise(*this, facts.seed, config_.init, layers());
 }
 

@@ -52,7 +52,7 @@ class EncoderDecoder final : public Model {
   std::optional<std::string> refuses_length(int64_t length) override;
   bool causal() const override { return true; }
   PositionEncoding& position() override { return decoder_->position(); }
-  // Of a token of the target with one of the source: rows of both sides as long as each other.
+  // Of a token of the target and one of the source together, both rows being that long.
   ModelCost cost(int64_t length) const override;
   void recompute(const std::vector<bool>& blocks) override;  // the encoder's, then the decoder's
   int64_t layers() const override;                           // of both

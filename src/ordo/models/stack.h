@@ -61,6 +61,13 @@ struct StackConfig {
 void fields(Fields& f, StackConfig& c);
 // Relations between the options of a stack, reported at `path` ("model").
 void check(const StackConfig& c, const std::string& path, Problems& problems);
+// The setting `layers` of each encoding of the list `path`.`key`, whose other settings are its own affair.
+void check_layers(const std::vector<Choice<PositionEncoding>>& list, int64_t layers, const std::string& path,
+                  const std::string& key, Problems& problems);
+// Gives it what the data decides. Throws ConfigError when neither says a length, or there is no vocabulary.
+void complete(StackConfig& c, const ModelFacts& facts);
+// Over the embedding's weight [V, D] or one of its own, as tie_embeddings says.
+std::shared_ptr<Head> make_head(const StackConfig& c, const Tensor& embedding);
 
 // One block's settings: per-layer patterns resolved, no zeros left.
 struct BlockConfig {

@@ -15,20 +15,6 @@ constexpr NamedValue kNormPlacementNames[] = {{"pre", static_cast<int>(NormPlace
                                               {"post", static_cast<int>(NormPlacement::post)},
                                               {"sandwich", static_cast<int>(NormPlacement::sandwich)},
                                               {"parallel", static_cast<int>(NormPlacement::parallel)}};
-
-// The setting `layers` of each encoding, whose other settings are its own affair.
-void check_position_layers(const StackConfig& c, const std::string& path, Problems& problems) {
-  for (size_t n = 0; n < c.position.size(); ++n) {
-    const auto& choice = c.position[n];
-    if (choice.config == nullptr) continue;  // of a config made in code: all defaults
-    const Json settings = json_of(positions().find(choice.kind).info, choice.config);
-    const std::string key = c.position.size() == 1 ? "position" : fmt::format("position.{}", n);
-    if (!settings.contains("layers") || static_cast<int64_t>(settings["layers"].size()) <= c.layers) continue;
-    problems.add(fmt::format("{}.position.{}.layers", path, n),
-                 "{}.{}.layers has {} entries, but there are only {}.layers ({}) to share them", path, key,
-                 settings["layers"].size(), path, c.layers);
-  }
-}
 }  // namespace
 
 constinit const std::span<const NamedValue> kNormPlacements(kNormPlacementNames);
@@ -90,7 +76,32 @@ void check(const StackConfig& c, const std::string& path, Problems& problems) {
         "shares them ({}.tie_embeddings); give {}.init.embedding_std, 1 / sqrt({}.dim) say, or tie_embeddings: "
         "false",
         path, path, path, path);
-  check_position_layers(c, path, problems);
+  check_layers(c.position, c.layers, path, "position", problems);
+}
+
+void check_layers(const std::vector<Choice<PositionEncoding>>& list, int64_t layers, const std::string& path,
+                  const std::string& key, Problems& problems) {
+  for (size_t n = 0; n < list.size(); ++n) {
+    const auto& choice = list[n];
+    if (choice.config == nullptr) continue;  // of a config made in code: all defaults
+    const Json settings = json_of(positions().find(choice.kind).info, choice.config);
+    if (!settings.contains("layers") || static_cast<int64_t>(settings["layers"].size()) <= layers) continue;
+    problems.add(fmt::format("{}.{}.{}.layers", path, key, n),
+                 "{}.{}.layers has {} entries, but there are only {}.layers ({}) to share them", path,
+                 list.size() == 1 ? key : fmt::format("{}.{}", key, n), settings["layers"].size(), path, layers);
+  }
+}
+
+void complete(StackConfig& c, const ModelFacts& facts) {
+  if (c.max_length == 0) c.max_length = facts.max_length;
+  require<ConfigError>(c.max_length > 0, "model.max_length is 0 and no train.length is known; give one of them");
+  require<ConfigError>(facts.vocab_size > 0,
+                       "the data names no vocabulary (vocab_size {}), so no embedding can be built", facts.vocab_size);
+}
+
+std::shared_ptr<Head> make_head(const StackConfig& c, const Tensor& embedding) {
+  return c.tie_embeddings ? std::make_shared<Head>(embedding, c.softcap)
+                          : std::make_shared<Head>(c.dim, embedding.size(0), c.softcap);
 }
 
 std::vector<BlockConfig> resolve_blocks(const StackConfig& c) {

@@ -9,13 +9,10 @@ namespace ordo {
 namespace {
 
 StackConfig completed(StackConfig config, const ModelFacts& facts) {
-  if (config.max_length == 0) config.max_length = facts.max_length;
   Problems problems;
   check(config, "model", problems);
   problems.throw_if_any();
-  require<ConfigError>(config.max_length > 0, "model.max_length is 0 and no train.length is known; give one of them");
-  require<ConfigError>(facts.vocab_size > 0,
-                       "the data names no vocabulary (vocab_size {}), so no embedding can be built", facts.vocab_size);
+  complete(config, facts);
   return config;
 }
 
@@ -26,9 +23,7 @@ StackModel::StackModel(const std::string& name, const StackConfig& config, const
   embedding_ = register_module("embedding",
                                std::make_shared<TokenInput>(facts.vocab_size, config_.dim, config_.scale_embedding));
   stack_ = register_module(name, std::make_shared<Stack>(config_, causal, facts.trained_length));
-  head_ = register_module("head", config_.tie_embeddings
-                                      ? std::make_shared<Head>(embedding_->weight, config_.softcap)
-                                      : std::make_shared<Head>(config_.dim, facts.vocab_size, config_.softcap));
+  head_ = register_module("head", make_head(config_, embedding_->weight));
   initialise(*this, facts.seed, config_.init, config_.layers);
 }
 
