@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only list of models.
 #include "ordo/config/config.h"
+#include "ordo/models/cnn.h"
 #include "ordo/models/decoder.h"
 #include "ordo/models/encoder.h"
 #include "ordo/models/encoder_decoder.h"
+#include "ordo/models/recurrent.h"
 #include "ordo/models/stack_of.h"
 
 namespace ordo {
 
 const ModelCatalog& models() {
   static const ModelCatalog list("model", {entry<Decoder, Model, ModelFacts>(), entry<Encoder, Model, ModelFacts>(),
-                                           entry<EncoderDecoder, Model, ModelFacts>()});
+                                           entry<EncoderDecoder, Model, ModelFacts>(), entry<Lstm, Model, ModelFacts>(),
+                                           entry<Gru, Model, ModelFacts>(), entry<Cnn, Model, ModelFacts>()});
   return list;
 }
 
@@ -39,6 +42,14 @@ void check_stack_model(const StackConfig& c, bool causal, const std::string& pat
     problems.add(path + ".position", "{}.position does not reach train.length ({}): {}", path, length, *refusal);
 }
 
+// Null for other kinds of models.
+const RecurrentConfig* recurrent_config(const Choice<Model>& model) {
+  if (!model.config) return nullptr;
+  if (model.kind == Lstm::kKind) return &model.as<Lstm::Config>();
+  if (model.kind == Gru::kKind) return &model.as<Gru::Config>();
+  return nullptr;
+}
+
 }  // namespace
 
 std::optional<StackOf> stack_of(const Choice<Model>& model) {
@@ -55,11 +66,22 @@ std::vector<NamedStack> stacks_of(const Choice<Model>& model) {
   return {{"encoder", pair.encoder_stack()}, {"decoder", pair.decoder_stack(), pair.decoder.cross_position}};
 }
 
-bool reads_source(const Choice<Model>& model) { return model.kind == EncoderDecoder::kKind; }
+bool reads_source(const Choice<Model>& model) {
+  if (const auto* const recurrent = recurrent_config(model)) return recurrent->cross_attention != SourceScore::none;
+  return model.kind == EncoderDecoder::kKind;
+}
+
+bool is_causal(const Choice<Model>& model) {
+  if (const auto stack = stack_of(model)) return stack->causal;
+  if (const auto* const recurrent = recurrent_config(model)) return !recurrent->bidirectional;
+  return model.kind != Cnn::kKind || !model.config || model.as<Cnn::Config>().causal;
+}
 
 void check(const Choice<Model>& model, const std::string& path, int64_t length, Problems& problems) {
   if (const auto stack = stack_of(model)) check_stack_model(stack->config, stack->causal, path, length, problems);
-  if (!reads_source(model) || !model.config) return;
+  if (const auto* const recurrent = recurrent_config(model)) check(*recurrent, path, problems);
+  if (model.kind == Cnn::kKind && model.config) check(model.as<Cnn::Config>(), path, problems);
+  if (model.kind != EncoderDecoder::kKind || !model.config) return;
   const auto& pair = model.as<EncoderDecoder::Config>();
   check(pair, path, problems);
   if (problems.empty()) check_stack_model(pair.encoder_stack(), /*causal=*/false, path, length, problems);

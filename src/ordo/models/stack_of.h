@@ -24,4 +24,7 @@ struct NamedStack {
 // All stacks of a model, in the order in which they act.
 std::vector<NamedStack> stacks_of(const Choice<Model>& model);
 
+// As Model::causal() of the model that will be built; of an encoder-decoder its decoder is.
+bool is_causal(const Choice<Model>& model);
+
 }  // namespace ordo
