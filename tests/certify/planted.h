@@ -17,7 +17,7 @@ using PlantedEncoding = std::shared_ptr<PositionEncoding>;
 // What is wrong; nothing set: a sound model without an encoding.
 struct Plant {
   std::function<PlantedEncoding(const PositionFacts&, uint64_t seed)> encoding = {};
-  std::function<void(ModelInput&, const KVCache*)> tamper = {};  // with what the model is given
+  std::function<void(ModelInput&, const Cache*)> tamper = {};  // with what the model is given
   std::function<std::shared_ptr<KVCache>(std::shared_ptr<KVCache>, PositionEncoding&)> cache = {};
   bool two_sided = false;           // and says so
   bool secretly_two_sided = false;  // but says that it is causal

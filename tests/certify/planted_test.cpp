@@ -74,7 +74,7 @@ TEST_CASE("certify finds a bias whose form over keys has the sign of the distanc
 // ---- caches ----
 
 TEST_CASE("certify finds positions that are off by one once the cache holds something", "[unit]") {
-  const auto failed = broken_by({.encoding = kind("rope"), .tamper = [](ModelInput& in, const KVCache* cache) {
+  const auto failed = broken_by({.encoding = kind("rope"), .tamper = [](ModelInput& in, const Cache* cache) {
                                    if (cache != nullptr && cache->size() > 0) in.at = moved(in.at, 1);
                                  }});
   INFO(listed(failed));
@@ -128,7 +128,7 @@ TEST_CASE("certify finds keys that are turned twice at every call", "[unit]") {
 // ---- padding, packing, batches ----
 
 TEST_CASE("certify finds one position vector that left-padded rows share", "[unit]") {
-  const auto failed = broken_by({.encoding = kind("sinusoidal"), .tamper = [](ModelInput& in, const KVCache* cache) {
+  const auto failed = broken_by({.encoding = kind("sinusoidal"), .tamper = [](ModelInput& in, const Cache* cache) {
                                    if (in.mask.keys.defined())
                                      in.at =
                                          consecutive(cache != nullptr ? cache->size() : 0, in.ids.size(1), at::kCPU);
@@ -138,7 +138,7 @@ TEST_CASE("certify finds one position vector that left-padded rows share", "[uni
 }
 
 TEST_CASE("certify finds positions that run on through packed documents", "[unit]") {
-  const auto failed = broken_by({.encoding = kind("learned"), .tamper = [](ModelInput& in, const KVCache*) {
+  const auto failed = broken_by({.encoding = kind("learned"), .tamper = [](ModelInput& in, const Cache*) {
                                    if (in.mask.q_segment.defined()) in.at = consecutive(0, in.ids.size(1), at::kCPU);
                                  }});
   INFO(listed(failed));
@@ -146,7 +146,7 @@ TEST_CASE("certify finds positions that run on through packed documents", "[unit
 }
 
 TEST_CASE("certify finds packed documents that see each other", "[unit]") {
-  const auto failed = broken_by({.encoding = kind("rope"), .tamper = [](ModelInput& in, const KVCache*) {
+  const auto failed = broken_by({.encoding = kind("rope"), .tamper = [](ModelInput& in, const Cache*) {
                                    in.mask.q_segment = in.mask.k_segment = Tensor();
                                  }});
   INFO(listed(failed));
@@ -155,7 +155,7 @@ TEST_CASE("certify finds packed documents that see each other", "[unit]") {
 
 TEST_CASE("certify finds a softmax that runs over padding", "[unit]") {
   const auto failed =
-      broken_by({.encoding = kind("rope"), .tamper = [](ModelInput& in, const KVCache*) { in.mask.keys = Tensor(); }});
+      broken_by({.encoding = kind("rope"), .tamper = [](ModelInput& in, const Cache*) { in.mask.keys = Tensor(); }});
   INFO(listed(failed));
   CHECK(names(failed, "padding_invariance"));
   CHECK(names(failed, "rows_sum_to_one"));

@@ -24,16 +24,17 @@ class PlantedModel final : public Model {
     head_ = register_module("head", std::make_shared<Head>(embedding_->weight, std::nullopt));
     initialise(*this, variant.seed, config.init, config.layers);
   }
-  Tensor forward(const ModelInput& given, KVCache* cache) override {
+  Tensor forward(const ModelInput& given, Cache* cache) override {
     ModelInput in = given;
     if (plant_.tamper) plant_.tamper(in, cache);
     if (const auto refused = position().refuses_length(in.at.index.max().item<int64_t>() + 1))
       throw ConfigError(*refused);
-    return stack_->forward(embedding_->forward(in.ids),
-                           {.at = in.at, .mask = in.mask, .draw = in.draw, .cache = cache, .probe = in.probe});
+    return stack_->forward(
+        embedding_->forward(in.ids),
+        {.at = in.at, .mask = in.mask, .draw = in.draw, .cache = dynamic_cast<KVCache*>(cache), .probe = in.probe});
   }
   Head& head() override { return *head_; }
-  std::shared_ptr<KVCache> make_cache() const override {
+  std::shared_ptr<Cache> make_cache() const override {
     std::shared_ptr<KVCache> cache = caches().build("full", {config_.layers});
     return plant_.cache ? plant_.cache(cache, stack_->position()) : cache;
   }

@@ -36,10 +36,8 @@ inline Rule drawn_rule(int64_t vocab_size, double spread, uint64_t seed = 1) {
   };
 }
 
-class TableCache final : public KVCache {
+class TableCache final : public Cache {
  public:
-  void advance(const Positions&, const Mask&) override {}
-  Held append(int64_t, const Tensor&, const Tensor&, const Tensor&) override { return {}; }
   int64_t size() const override { return columns; }
   void keep_rows(const Tensor& rows) override {
     const auto pick = [&](std::vector<Tokens>& of) {
@@ -70,7 +68,7 @@ class TableModel final : public Model {
     register_module("position", position_);
   }
 
-  Tensor forward(const ModelInput& in, KVCache* cache) override {
+  Tensor forward(const ModelInput& in, Cache* cache) override {
     ++calls;
     TableCache alone;
     auto& held = cache == nullptr ? alone : dynamic_cast<TableCache&>(*cache);
@@ -94,7 +92,7 @@ class TableModel final : public Model {
     return hidden;
   }
   Head& head() override { return *head_; }
-  std::shared_ptr<KVCache> make_cache() const override { return std::make_shared<TableCache>(); }
+  std::shared_ptr<Cache> make_cache() const override { return std::make_shared<TableCache>(); }
   bool reads_source() const override { return reads_source_; }
   int64_t max_length() const override { return 1000; }
   std::optional<std::string> refuses_length(int64_t length) override {

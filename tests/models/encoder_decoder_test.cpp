@@ -44,7 +44,7 @@ ModelInput pair_input(const Tensor& target, const EncoderInput& source, const Dr
   return in;
 }
 
-Tensor evaluated(EncoderDecoder& model, const ModelInput& in, KVCache* cache = nullptr) {
+Tensor evaluated(EncoderDecoder& model, const ModelInput& in, Cache* cache = nullptr) {
   const c10::NoGradGuard no_gradients;
   model.eval();
   return model.forward(in, cache);

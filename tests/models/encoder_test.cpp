@@ -3,7 +3,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 
 #include "ordo/models/encoder.h"
@@ -16,15 +15,14 @@ namespace ordo::test {
 namespace {
 
 std::shared_ptr<Encoder> small_encoder(std::string_view position) {
-  const Encoder::Config config{static_cast<const StackConfig&>(small_config(position))};
+  Encoder::Config config;
+  static_cast<StackConfig&>(config) = small_config(position);
   auto model = std::make_shared<Encoder>(config, ModelFacts{.vocab_size = kSmallVocabulary, .seed = 1});
   model->eval();
   return model;
 }
 
 Tensor permuted(const Tensor& x) { return x.index_select(1, at::tensor({4, 2, 0, 5, 1, 3})); }
-
-Tensor some_keys() { return at::tensor({0, 1, 1, 1, 0, 0}).view({2, 3}) > 0; }
 
 }  // namespace
 
@@ -62,26 +60,6 @@ TEST_CASE("encoder: a query costs what it sees: all keys, not half of them", "[u
   const auto encoder = small_encoder("rope");
   // three layers, four heads of four channels: scores and values of 12 keys against (12 + 1) / 2
   CHECK(encoder->cost(12).flops_per_token - decoder->cost(12).flops_per_token == Approx(3 * 2 * 2 * 16 * (12.0 - 6.5)));
-}
-
-TEST_CASE("pooled: the first real token's vector, or the mean over real tokens", "[unit]") {
-  const Tensor hidden = noise({2, 3, 4}, 5), keys = some_keys();
-  CHECK(same_bytes(pooled(hidden, keys, Pool::first), at::stack({hidden[0][1], hidden[1][0]})));
-  CHECK(close(pooled(hidden, keys, Pool::mean), at::stack({(hidden[0][1] + hidden[0][2]) / 2, hidden[1][0]}),
-              Tolerance::fp32));
-  CHECK(same_bytes(pooled(hidden, {}, Pool::first), hidden.select(1, 0)));
-  CHECK(close(pooled(hidden, {}, Pool::mean), hidden.mean(1), Tolerance::fp32));
-}
-
-TEST_CASE("pooled: a row of padding alone gives zeros, whatever stands in it", "[unit]") {
-  Tensor hidden = noise({2, 3, 4}, 5), keys = some_keys();
-  hidden[0].fill_(std::numeric_limits<double>::quiet_NaN());
-  keys[0].fill_(false);
-  for (const Pool pool : {Pool::first, Pool::mean}) {
-    const Tensor out = pooled(hidden, keys, pool);
-    CHECK(out[0].eq(0.0).all().item<bool>());
-    CHECK(close(out[1], hidden[1][0], Tolerance::fp32));
-  }
 }
 
 }  // namespace ordo::test

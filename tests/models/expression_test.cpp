@@ -46,7 +46,7 @@ std::pair<std::shared_ptr<Model>, std::shared_ptr<Model>> twins(const Spelled& p
   return {built_in, formula};
 }
 
-Tensor hidden(Model& model, const Tensor& ids, int64_t from = 0, KVCache* cache = nullptr) {
+Tensor hidden(Model& model, const Tensor& ids, int64_t from = 0, Cache* cache = nullptr) {
   return model.forward({.ids = ids, .at = consecutive(from, ids.size(1), at::kCPU)}, cache);
 }
 

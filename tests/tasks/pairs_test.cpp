@@ -284,7 +284,7 @@ TEST_CASE("pairs: nothing is read before it is needed, and once it is, not again
   fs::remove(file);
   CHECK(task.row_length(3) == longest);
   CHECK(task.row_length(2) < longest);
-  CHECK(task.training_count() == 4);
+  CHECK(task.training_count(100) == 4);
   CHECK(contains(thrown<DataError>([&] { Scan({.files = {.train = file}}, {}).symbols(); }), "train.txt"));
 }
 
@@ -326,7 +326,7 @@ TEST_CASE("pairs: the published files are read whole", "[slow]") {
   const Scan length(
       {.files = {.train = data / "scan/tasks_train_length.txt.gz", .test = data / "scan/tasks_test_length.txt.gz"}},
       {});
-  CHECK(length.training_count() == 16990);
+  CHECK(length.training_count(100) == 16990);
   CHECK(length.held_out_count(Split::test, 48) == 3920);
   CHECK(length.held_out_count(Split::test, 23) == 0);
   CHECK(length.symbols().size() == 19 + 2);
@@ -334,14 +334,14 @@ TEST_CASE("pairs: the published files are read whole", "[slow]") {
                              .validation = data / "cogs/dev.tsv.gz",
                              .test = data / "cogs/test.tsv.gz"}},
                   {});
-  CHECK(cogs.training_count() == 24155);
+  CHECK(cogs.training_count(100) == 24155);
   CHECK(cogs.held_out_count(Split::test, 200) == 3000);
   CHECK(cogs.row_length(153) <= 1 + 22 + 154);
   const PcfgSet pcfg({.files = {.train = data / "pcfg-set/test.src.gz",
                                 .validation = data / "pcfg-set/dev.src.gz",
                                 .test = data / "pcfg-set/productivity_test.src.gz"}},
                      {});
-  CHECK(pcfg.training_count() == 9721);
+  CHECK(pcfg.training_count(100) == 9721);
   CHECK(pcfg.held_out_count(Split::validation, 1000) == 4860);
   CHECK(pcfg.held_out_count(Split::test, 1000) == 11333);
 }

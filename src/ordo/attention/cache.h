@@ -15,7 +15,16 @@ struct CacheFacts {
   int64_t layers = 0;
 };
 
-class KVCache {
+// What a model keeps of the tokens that it has read, to go on from them.
+class Cache {
+ public:
+  virtual ~Cache() = default;
+  virtual int64_t size() const = 0;                // tokens held
+  virtual void keep_rows(const Tensor& rows) = 0;  // int64 [B']: beam search, finished sequences
+  virtual void truncate(int64_t size) = 0;         // the first `size` tokens stay
+};
+
+class KVCache : public Cache {
  public:
   struct Held {
     Tensor k, v, kept;  // all that the new queries may see, columns in order of arrival: [B, G, Lk, E], kept [B, Lk, n]
@@ -23,7 +32,6 @@ class KVCache {
     Positions at;       // of those keys
     Mask mask;          // for the new queries against those keys
   };
-  virtual ~KVCache() = default;
   // Once per model call, by the stack, before the layers append: positions and mask of the fresh tokens (mask.keys [B,
   // L_fresh] or undefined).
   virtual void advance(const Positions& fresh, const Mask& mask) = 0;
@@ -33,9 +41,6 @@ class KVCache {
     (void)layer;
     return std::nullopt;
   }
-  virtual int64_t size() const = 0;                // columns held
-  virtual void keep_rows(const Tensor& rows) = 0;  // int64 [B']: beam search, finished sequences
-  virtual void truncate(int64_t size) = 0;         // the first `size` columns stay
 };
 
 using CacheCatalog = Catalog<KVCache, CacheFacts>;

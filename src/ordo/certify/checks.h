@@ -61,8 +61,8 @@ class Lab {
   std::vector<MultiHeadAttention*> attentions(Model& model) const;
 
   Tensor ids(int64_t rows, int64_t length, uint64_t key = 1, const Variant& variant = {}) const;
-  Rows rows(int64_t count, int64_t length, uint64_t key = 1) const;               // consecutive from 0
-  Tensor hidden(Model& model, const Rows& rows, KVCache* cache = nullptr) const;  // without gradients
+  Rows rows(int64_t count, int64_t length, uint64_t key = 1) const;             // consecutive from 0
+  Tensor hidden(Model& model, const Rows& rows, Cache* cache = nullptr) const;  // without gradients
   Tensor hidden(const Rows& rows) { return hidden(model(), rows); }
   // The same in pieces that end at `ends`, through a cache of the model's own.
   Tensor in_steps(Model& model, const Rows& rows, const std::vector<int64_t>& ends) const;

@@ -128,7 +128,7 @@ Rows Lab::rows(int64_t count, int64_t length, uint64_t key) const {
   return {.ids = ids(count, length, key), .at = consecutive(0, length, device_)};
 }
 
-Tensor Lab::hidden(Model& model, const Rows& rows, KVCache* cache) const {
+Tensor Lab::hidden(Model& model, const Rows& rows, Cache* cache) const {
   const at::NoGradGuard no_grad;
   return model.forward({.ids = rows.ids, .at = rows.at, .mask = rows.mask}, cache);
 }

@@ -19,8 +19,9 @@ Tensor moved(const Tensor& t, c10::Device device) {
 Batch moved_batch(const Batch& batch, c10::Device device) {
   Batch there = batch;
   EncoderInput& source = there.source;
-  for (Tensor* t : {&there.ids, &there.targets, &there.at.index, &there.at.coords, &there.mask.keys,
-                    &there.mask.q_segment, &source.ids, &source.at.index, &source.at.coords, &source.keys})
+  for (Tensor* t :
+       {&there.ids, &there.targets, &there.at.index, &there.at.coords, &there.mask.keys, &there.mask.q_segment,
+        &source.ids, &source.at.index, &source.at.coords, &source.keys, &there.signal, &there.types})
     *t = moved(*t, device);
   // One tensor stays one: by that kernels know that queries and keys are packed alike.
   const bool packed_alike = batch.mask.k_segment.is_same(batch.mask.q_segment);
@@ -33,12 +34,17 @@ std::vector<Tensor> tensors_of(const Batch& batch) {
   const EncoderInput& source = batch.source;
   for (const Tensor& t :
        {batch.ids, batch.targets, batch.at.index, batch.at.coords, batch.mask.keys, batch.mask.q_segment,
-        batch.mask.k_segment, source.ids, source.at.index, source.at.coords, source.keys})
+        batch.mask.k_segment, source.ids, source.at.index, source.at.coords, source.keys, batch.signal, batch.types})
     if (t.defined()) found.push_back(t);
   return found;
 }
 
 }  // namespace
+
+int64_t Batch::tokens() const {
+  if (signal.defined()) return signal.dim() == 4 ? signal.numel() / signal.size(1) : signal.numel() / signal.size(2);
+  return std::max(ids.numel(), source.defined() ? source.ids.numel() : 0);
+}
 
 Batch to_device(const Batch& batch, c10::Device device) {
   if (!device.is_cuda() || cuda_backend() == nullptr) return moved_batch(batch, device);

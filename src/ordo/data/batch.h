@@ -12,13 +12,14 @@
 #include "ordo/core/json.h"
 #include "ordo/ops/draw.h"
 #include "ordo/ops/encoder_input.h"
+#include "ordo/ops/segment_memory.h"
 #include "ordo/ops/sequence.h"
 
 namespace ordo {
 
 struct Batch {
-  Tensor ids;      // int64 [B, L]
-  Tensor targets;  // int64 [B, L]; kIgnore where nothing is asked
+  Tensor ids;      // int64 [B, L]; undefined where a model reads a signal
+  Tensor targets;  // int64 [B, L]; kIgnore where nothing is asked. Or what else a task asks: classes, values
   Positions at;
   Mask mask = {};
   double weight = 0.0;  // targets that count
@@ -26,8 +27,12 @@ struct Batch {
       {};                    // where each row came from ("input.txt, offset 512"), so that a bad loss can be traced
   Draw draw = {};            // set by the trainer
   EncoderInput source = {};  // of an encoder-decoder, whose decoder gets the ids
-  // Of the longer side, where there are two.
-  int64_t tokens() const { return std::max(ids.numel(), source.defined() ? source.ids.numel() : 0); }
+  Tensor signal = {};        // float: images [B, C, H, W]; frames or series [B, L, C]
+  Tensor types = {};         // int64 [B, L]: which of several texts a token is of
+  bool continues = false;    // each row goes on where it ended in the batch before
+  SegmentMemory* memory = nullptr;  // set by the trainer, of tasks whose rows go on
+  // Of the longer side, where there are two; of a signal its frames, steps or pixels.
+  int64_t tokens() const;
 };
 // Copies to a device (pinned and non-blocking towards CUDA).
 Batch to_device(const Batch& batch, c10::Device device);

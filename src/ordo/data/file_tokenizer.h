@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tokenizer that is made from one file, which is saved as it is.
 #pragma once
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -31,14 +32,16 @@ class FileTokenizer : public Tokenizer {
   uint64_t fingerprint() const final { return key_of(key_of(0, kind_), content_); }
 
  protected:
-  // `name`: what the file is called in the folder of a saved one.
-  FileTokenizer(std::string_view kind, std::string_view name, const fs::path& file, const TokenizerFacts& facts)
+  // `name`: what the file is called in the folder of a saved one. `make`: gives its content where there is no file.
+  FileTokenizer(std::string_view kind, std::string_view name, const fs::path& file, const TokenizerFacts& facts,
+                const std::function<std::string()>& make = {})
       : kind_(kind), name_(name) {
     const bool saved = !facts.saved.empty();
     if (saved) read_vocabulary(facts.saved, kind);
-    require<ConfigError>(saved || !file.empty(), "'file' is missing: the {} to use", name);
-    const fs::path path = saved ? facts.saved / name : file;
-    content_ = read_tokenizer_file(path);
+    require<ConfigError>(saved || !file.empty() || make, "'file' is missing: the {} to use", name);
+    const bool made = !saved && file.empty();
+    const fs::path path = saved ? facts.saved / name : made ? fs::path(name) : file;
+    content_ = made ? make() : read_tokenizer_file(path);
     pipeline_ = std::make_unique<const Pipeline>(content_, path.string());
   }
 

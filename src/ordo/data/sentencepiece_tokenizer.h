@@ -8,13 +8,18 @@ namespace ordo {
 
 class SentencepieceTokenizer final : public FileTokenizer<SentencepieceModel> {
  public:
+  enum class Algorithm { unigram, bpe };
   struct Config {
-    fs::path file;
+    fs::path file;  // empty: learned from the training text, by the settings below
+    int64_t vocab_size = 8000;
+    Algorithm algorithm = Algorithm::unigram;
+    double coverage = 0.9995;
   };
   static constexpr std::string_view kKind = "sentencepiece",
-                                    kSummary = "a SentencePiece model, unigram or BPE (ordo tokenizer train makes one)";
-  SentencepieceTokenizer(const Config& config, const TokenizerFacts& facts)
-      : FileTokenizer(kKind, "tokenizer.model", config.file, facts) {}
+                                    kSummary =
+                                        "a SentencePiece model, unigram or BPE, from a file or the training text";
+  // Throws ConfigError when there is neither a file nor a text, or the text does not allow so many pieces.
+  SentencepieceTokenizer(const Config& config, const TokenizerFacts& facts);
 };
 void fields(Fields& f, SentencepieceTokenizer::Config& c);
 

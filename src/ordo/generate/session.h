@@ -37,7 +37,7 @@ class Session {
   Ensemble models_;
   EvaluationMode evaluation_;
   TokenRows sources_;
-  std::vector<std::shared_ptr<KVCache>> caches_;
+  std::vector<std::shared_ptr<Cache>> caches_;
   std::vector<int64_t> lengths_;
   bool even_ = true;  // no padding so far
 };

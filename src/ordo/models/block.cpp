@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
 
 #include "ordo/models/probe.h"
 #include "ordo/models/stack.h"
@@ -44,8 +45,14 @@ Tensor Block::Branch::out(Tensor x, const Draw& draw) const {
 Tensor Block::attend(const Tensor& x, const Context& c) {
   const int64_t layer = config_.attention.layer;
   const bool want_weights = c.probe != nullptr && c.probe->wants_weights(layer);
-  const Attended result = attention_->forward(
-      x, {.at = c.at, .mask = c.mask, .draw = c.draw, .cache = c.cache, .want_weights = want_weights});
+  MultiHeadAttention::Call call{
+      .at = c.at, .mask = c.mask, .draw = c.draw, .cache = c.cache, .want_weights = want_weights};
+  if (const Tensor& before = c.before.hidden; before.defined()) {
+    const bool reads_normed = config_.norm.placement != NormPlacement::post;
+    call.memory = at::cat({reads_normed ? around_attention_.norm->forward(before) : before, x}, 1);
+    call.memory_at = c.before.at;
+  }
+  const Attended result = attention_->forward(x, call);
   if (want_weights) c.probe->weights(layer, result.weights);
   return around_attention_.out(result.out, c.draw);
 }

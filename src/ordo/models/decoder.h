@@ -9,11 +9,14 @@ namespace ordo {
 
 class Decoder final : public StackModel {
  public:
-  struct Config : StackConfig {};
+  struct Config : StackModelConfig {
+    int64_t memory = 0;
+  };
   static constexpr std::string_view kKind = "decoder", kSummary = "decoder-only language model: causal self-attention";
   // Parameters are decoder.blocks.3.attention.q.weight.
-  Decoder(const Config& config, const ModelFacts& facts) : StackModel("decoder", config, facts, /*causal=*/true) {}
-  std::shared_ptr<KVCache> make_cache() const override { return caches().build("full", {layers()}); }
+  Decoder(const Config& config, const ModelFacts& facts)
+      : StackModel("decoder", config, facts, /*causal=*/true, config.memory) {}
+  std::shared_ptr<Cache> make_cache() const override { return caches().build("full", {layers()}); }
 };
 void fields(Fields& f, Decoder::Config& c);
 

@@ -9,21 +9,13 @@ namespace ordo {
 
 class Encoder final : public StackModel {
  public:
-  struct Config : StackConfig {};
+  struct Config : StackModelConfig {};
   static constexpr std::string_view kKind = "encoder",
                                     kSummary = "encoder: self-attention that sees both sides of a token";
   // Parameters are encoder.blocks.3.attention.q.weight.
   Encoder(const Config& config, const ModelFacts& facts) : StackModel("encoder", config, facts, /*causal=*/false) {}
-  std::shared_ptr<KVCache> make_cache() const override;  // throws ConfigError: there is nothing to go on from
+  std::shared_ptr<Cache> make_cache() const override;  // throws ConfigError: there is nothing to go on from
 };
 void fields(Fields& f, Encoder::Config& c);
-
-// One vector a row from its hidden states [B, L, D]: [B, D].
-enum class Pool {
-  first,  // of its first real token, where a class token stands
-  mean,   // over its real tokens
-};
-// keys bool [B, L], false = padding; undefined: all tokens are real. A row without a real token gives zeros.
-Tensor pooled(const Tensor& hidden, const Tensor& keys, Pool pool);
 
 }  // namespace ordo

@@ -92,23 +92,28 @@ StackConfig EncoderDecoder::Config::decoder_stack() const { return side_of(*this
 EncoderDecoder::EncoderDecoder(const Config& config, const ModelFacts& facts) : config_(completed_pair(config, facts)) {
   embedding_ = register_module("embedding",
                                std::make_shared<TokenInput>(facts.vocab_size, config_.dim, config_.scale_embedding));
+  source_embedding_ = embedding_;
+  if (facts.source_vocab_size > 0)
+    source_embedding_ =
+        register_module("source_embedding",
+                        std::make_shared<TokenInput>(facts.source_vocab_size, config_.dim, config_.scale_embedding));
   encoder_ = register_module("encoder",
                              std::make_shared<Stack>(config_.encoder_stack(), /*causal=*/false, facts.trained_length));
   decoder_ =
       register_module("decoder", std::make_shared<Stack>(config_.decoder_stack(), /*causal=*/true, facts.trained_length,
                                                          CrossAttention{config_.decoder.cross_position}));
-  head_ = register_module("head", make_head(config_, embedding_->weight));
+  head_ = register_module("head", make_head(config_, embedding_->table()));
   initialise(*this, facts.seed, config_.init, layers());
 }
 
 Tensor EncoderDecoder::encode(const EncoderInput& source, const Draw& draw) {
   const Mask mask{.keys = source.keys};
-  const Tensor x = embedding_->forward(source.ids, source.at, mask);
+  const Tensor x = source_embedding_->embed(source.ids, source.at, mask);
   check_reach(encoder_->position(), source.at, source.ids.size(1));
   return encoder_->forward(x, {.at = source.at, .mask = mask, .draw = draw});
 }
 
-Tensor EncoderDecoder::forward(const ModelInput& in, KVCache* cache) {
+Tensor EncoderDecoder::forward(const ModelInput& in, Cache* cache) {
   auto* const both = dynamic_cast<EncoderDecoderCache*>(cache);
   ORDO_ASSERT(cache == nullptr || both != nullptr);
   Context c{.at = in.at, .mask = in.mask, .draw = in.draw, .probe = in.probe};
@@ -125,14 +130,14 @@ Tensor EncoderDecoder::forward(const ModelInput& in, KVCache* cache) {
     c.memory.at = in.source.at;
     c.memory.keys = in.source.keys;
   }
-  const Tensor x = embedding_->forward(in.ids, in.at, in.mask);
+  const Tensor x = embedding_->embed(in.ids, in.at, in.mask);
   const int64_t columns = in.ids.size(1) + (both != nullptr ? both->size() : 0);
   for (PositionEncoding* const encoding : {&decoder_->position(), decoder_->cross_position()})
     check_reach(*encoding, in.at, columns);
   return decoder_->forward(x, c);
 }
 
-std::shared_ptr<KVCache> EncoderDecoder::make_cache() const {
+std::shared_ptr<Cache> EncoderDecoder::make_cache() const {
   return std::make_shared<EncoderDecoderCache>(std::ssize(decoder_->blocks()));
 }
 

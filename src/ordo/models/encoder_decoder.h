@@ -38,14 +38,15 @@ class EncoderDecoder final : public Model {
   };
   static constexpr std::string_view kKind = "encoder_decoder",
                                     kSummary = "an encoder reads, a causal decoder with cross-attention writes";
-  // Parameters are encoder.blocks.0.attention.q.weight, decoder.blocks.0.cross.q.weight; one embedding serves both.
+  // Parameters are encoder.blocks.0.attention.q.weight, decoder.blocks.0.cross.q.weight; one embedding serves both,
+  // unless the source has a vocabulary of its own.
   EncoderDecoder(const Config& config, const ModelFacts& facts);
   // Hidden states of the decoder. in.source must be given, except with a cache that has been written.
-  Tensor forward(const ModelInput& in, KVCache* cache = nullptr) override;
+  Tensor forward(const ModelInput& in, Cache* cache = nullptr) override;
   Tensor encode(const EncoderInput& source, const Draw& draw = {});  // [B, Ls, D]
   Head& head() override { return *head_; }
   // Holds the decoder's keys and values, and those of the encoder's output, which it writes in the first call.
-  std::shared_ptr<KVCache> make_cache() const override;
+  std::shared_ptr<Cache> make_cache() const override;
   bool reads_source() const override { return true; }
   int64_t max_length() const override { return config_.max_length; }
   // Asked of both sides: rows of a source and of a target may be that long.
@@ -60,9 +61,9 @@ class EncoderDecoder final : public Model {
 
  private:
   Config config_;
-  std::shared_ptr<TokenInput> embedding_;     // child "embedding"
-  std::shared_ptr<Stack> encoder_, decoder_;  // children "encoder", "decoder"
-  std::shared_ptr<Head> head_;                // child "head"; tied: no weight of its own
+  std::shared_ptr<TokenInput> embedding_, source_embedding_;  // children "embedding", "source_embedding" or the same
+  std::shared_ptr<Stack> encoder_, decoder_;                  // children "encoder", "decoder"
+  std::shared_ptr<Head> head_;                                // child "head"; tied: no weight of its own
 };
 void fields(Fields& f, EncoderDecoder::Config& c);
 // Relations between the options, reported at `path` ("model").

@@ -11,6 +11,7 @@
 #include "ordo/nn/layers.h"
 #include "ordo/ops/encoder_input.h"
 #include "ordo/ops/fused_loss.h"
+#include "ordo/ops/segment_memory.h"
 #include "ordo/positions/encoding.h"
 
 namespace ordo {
@@ -18,27 +19,43 @@ namespace ordo {
 class Problems;  // config/config.h
 class Probe;     // models/probe.h: handed in by whoever is curious; with none a model pays nothing
 
+// Of what a model reads, one or the other: token ids, or numbers that its input layer (models/input.h) makes tokens of.
 struct ModelInput {
   Tensor ids;  // int64 [B, L]
   Positions at;
   Mask mask = {};  // keys, segments, prefix; a decoder adds `causal` itself
   Draw draw = {};
   Probe* probe = nullptr;
-  EncoderInput source = {};  // of an encoder-decoder; with a cache in the first call alone
+  EncoderInput source = {};         // of an encoder-decoder; with a cache in the first call alone
+  Tensor signal = {};               // float: images [B, C, H, W]; frames or series [B, L, C]; then `ids` is undefined
+  Tensor types = {};                // int64 [B, L]: which of several texts a token is of
+  SegmentMemory* memory = nullptr;  // of the segments before: read, then moved on by this one
+};
+
+// What stands in place of token ids.
+struct SignalFacts {
+  int64_t channels = 0;           // 0: there are token ids
+  int64_t height = 0, width = 0;  // of images, else 0
+  bool defined() const { return channels > 0; }
+  bool image() const { return height > 0; }
 };
 
 // What the data decides.
 struct ModelFacts {
-  int64_t vocab_size = 0;
+  int64_t vocab_size = 0;         // of the ids it reads, and writes unless there are `outputs`
+  int64_t outputs = 0;            // numbers that the head gives, which are not tokens: classes, values; 0: tokens
+  bool pools = false;             // they are asked of a whole row
+  int64_t source_vocab_size = 0;  // of the ids an encoder reads where they are others; 0: vocab_size
+  SignalFacts signal = {};
   int64_t max_length = 0;      // train.length, for a config whose max_length is 0
   uint64_t seed = 0;           // initial weights
   int64_t trained_length = 0;  // of the checkpoint whose weights will be loaded; 0: a fresh model
 };
 
-// Hidden states -> logits or loss. weight [V, D] is the embedding's own when tied.
+// Hidden states -> logits or loss. weight [V, D] is the embedding's own when tied; bias [V] or none.
 class Head : public torch::nn::Module, public Resets {
  public:
-  Head(int64_t dim, int64_t vocab_size, std::optional<double> softcap);  // owns a weight
+  Head(int64_t dim, int64_t outputs, std::optional<double> softcap, bool bias = false);  // owns a weight
   // Shares one: registered (and saved) by its owner alone.
   Head(const Tensor& tied, std::optional<double> softcap);
   Tensor logits(const Tensor& hidden) const;  // [.., D] -> [.., V]
@@ -50,7 +67,7 @@ class Head : public torch::nn::Module, public Resets {
   const Tensor& weight() const { return weight_; }
 
  private:
-  Tensor weight_;
+  Tensor weight_, bias_;
   bool tied_;
   std::optional<double> softcap_;
 };
@@ -63,10 +80,13 @@ struct ModelCost {
 
 class Model : public torch::nn::Module {
  public:
-  virtual Tensor forward(const ModelInput& in,
-                         KVCache* cache = nullptr) = 0;  // hidden states [B, L, D], after the final norm
+  // Hidden states [B, L, D], after the final norm; L counts the tokens that an input layer made. A cache is one of
+  // make_cache().
+  virtual Tensor forward(const ModelInput& in, Cache* cache = nullptr) = 0;
+  // One vector a row: what the head makes classes or values of. Throws ConfigError in a model that gives none.
+  virtual Tensor pooled(const ModelInput& in);
   virtual Head& head() = 0;
-  virtual std::shared_ptr<KVCache> make_cache() const = 0;
+  virtual std::shared_ptr<Cache> make_cache() const = 0;
   virtual bool reads_source() const { return false; }  // its forward needs ModelInput::source
   virtual int64_t max_length() const = 0;
   // Why rows of this many tokens cannot be served, in plain words; nothing if they can.

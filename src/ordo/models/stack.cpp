@@ -2,9 +2,14 @@
 #include "ordo/models/stack.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "ordo/models/probe.h"
+#include "ordo/nn/unallocated.h"
 #include "ordo/ops/autocast.h"
 #include "ordo/ops/recompute.h"
 
@@ -21,6 +26,7 @@ KernelFacts kernel_facts(const StackConfig& config) {
 std::shared_ptr<PositionEncoding> servable_position(const StackConfig& config,
                                                     const std::vector<Choice<PositionEncoding>>& list,
                                                     const PositionFacts& facts) {
+  const Unallocated off(false);  // encodings are asked what they do: they need values
   auto position = make_position(list, facts);
   if (list.empty()) return position;
   const KernelTraits kernel = kernels().build(config.attention.kernel, kernel_facts(config))->traits();
@@ -49,6 +55,14 @@ std::shared_ptr<PositionEncoding> servable_cross_position(const StackConfig& con
                             cross.position[i].kind, places.input ? "the input" : "positions"));
   }
   return position;
+}
+
+// The last `keep` tokens of what was held and of x behind it, without gradient. A copy: a view would hold all of x.
+Tensor moved_on(const Tensor& held, const Tensor& x, int64_t keep) {
+  const at::NoGradGuard no_gradients;
+  const Tensor fresh = x.slice(1, std::max<int64_t>(x.size(1) - keep, 0));
+  if (!held.defined()) return fresh.clone();
+  return at::cat({held.slice(1, std::max<int64_t>(held.size(1) + fresh.size(1) - keep, 0)), fresh}, 1);
 }
 
 }  // namespace
@@ -122,14 +136,23 @@ Tensor Stack::forward(Tensor x, const Context& given) {
   if (c.memory.cache != nullptr && c.memory.hidden.defined())
     c.memory.cache->advance(c.memory.at, {.keys = c.memory.keys});
   if (embedding_norm_) x = embedding_norm_->forward(x);
-  x = dropout_->forward(x, c.draw);
+  x = run_blocks(dropout_->forward(x, c.draw), c);
+  return norm_ ? norm_->forward(x) : x;
+}
+
+Tensor Stack::run_blocks(Tensor x, Context c) {
+  SegmentMemory* const segments = std::exchange(c.segments, nullptr);  // no replay may move it on again
+  const std::vector<Tensor> held = segments != nullptr ? std::exchange(segments->hidden, {}) : std::vector<Tensor>{};
+  if (!held.empty()) c.before.at = consecutive(0, held[0].size(1) + x.size(1), x.device());
   const bool may_recompute =
       !recompute_.empty() && at::GradMode::is_enabled() && c.cache == nullptr && c.probe == nullptr;
   for (size_t i = 0; i < blocks_.size(); ++i) {
+    if (!held.empty()) c.before.hidden = held[i];
+    if (segments != nullptr) segments->hidden.push_back(moved_on(c.before.hidden, x, c.kept_tokens));
     x = may_recompute && recompute_[i] ? replayed(blocks_[i], x, c) : blocks_[i]->forward(x, c);
     if (c.probe != nullptr) c.probe->block(static_cast<int64_t>(i), x);
   }
-  return norm_ ? norm_->forward(x) : x;
+  return x;
 }
 
 // A block that keeps nothing but its input. It reads its own parameters, those of the encodings, which all blocks

@@ -21,6 +21,13 @@ struct Memory {
   KVCache* cache = nullptr;  // a fixed one
 };
 
+// Tokens of the same text before those of a call: what a block read of them, whose keys and values it makes anew (Dai
+// et al. 2019).
+struct Before {
+  Tensor hidden = {};  // [B, M, D], without gradient; undefined: nothing stands before
+  Positions at = {};   // of these and of the call's own tokens
+};
+
 // By value: a replay of a recomputed block outlives the call.
 struct Context {
   Positions at;
@@ -28,7 +35,10 @@ struct Context {
   Draw draw = {};
   KVCache* cache = nullptr;  // never together with recompute
   Probe* probe = nullptr;
-  Memory memory = {};  // of a stack with cross-attention
+  Memory memory = {};                 // of a stack with cross-attention
+  SegmentMemory* segments = nullptr;  // what stands before, for all blocks; they are moved on. Never with a cache
+  int64_t kept_tokens = 0;            // that `segments` holds at most
+  Before before = {};                 // of `segments`, for one block: set by the stack
 };
 
 enum class NormPlacement { pre, post, sandwich, parallel };
@@ -64,7 +74,7 @@ void check(const StackConfig& c, const std::string& path, Problems& problems);
 // The setting `layers` of each encoding of the list `path`.`key`, whose other settings are its own affair.
 void check_layers(const std::vector<Choice<PositionEncoding>>& list, int64_t layers, const std::string& path,
                   const std::string& key, Problems& problems);
-// Gives it what the data decides. Throws ConfigError when neither says a length, or there is no vocabulary.
+// Gives it what the data decides. Throws ConfigError when neither says a length.
 void complete(StackConfig& c, const ModelFacts& facts);
 // Over the embedding's weight [V, D] or one of its own, as tie_embeddings says.
 std::shared_ptr<Head> make_head(const StackConfig& c, const Tensor& embedding);
@@ -142,6 +152,7 @@ class Stack : public torch::nn::Module {
  private:
   Stack(const StackConfig& config, bool causal, std::shared_ptr<PositionEncoding> position,
         std::shared_ptr<PositionEncoding> cross_position);
+  Tensor run_blocks(Tensor x, Context c);
   Tensor replayed(const std::shared_ptr<Block>& block, const Tensor& x, const Context& c);
   bool causal_;
   std::vector<bool> recompute_;

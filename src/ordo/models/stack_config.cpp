@@ -95,8 +95,6 @@ void check_layers(const std::vector<Choice<PositionEncoding>>& list, int64_t lay
 void complete(StackConfig& c, const ModelFacts& facts) {
   if (c.max_length == 0) c.max_length = facts.max_length;
   require<ConfigError>(c.max_length > 0, "model.max_length is 0 and no train.length is known; give one of them");
-  require<ConfigError>(facts.vocab_size > 0,
-                       "the data names no vocabulary (vocab_size {}), so no embedding can be built", facts.vocab_size);
 }
 
 std::shared_ptr<Head> make_head(const StackConfig& c, const Tensor& embedding) {

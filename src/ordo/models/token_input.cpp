@@ -3,10 +3,13 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/aminmax.h>
+#include <ATen/ops/embedding.h>
+#include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
 #include <cmath>
 
+#include "ordo/nn/unallocated.h"
 #include "ordo/ops/type_name.h"
 
 namespace ordo {
@@ -46,16 +49,38 @@ int64_t reach(const Positions& at, int64_t columns) {
 
 }  // namespace
 
-TokenInput::TokenInput(int64_t vocab_size, int64_t dim, bool scaled)
-    : Embedding(vocab_size, dim), scale_(scaled ? std::sqrt(static_cast<double>(dim)) : 1.0) {}
+void fields(Fields& f, TokenInput::Config& c) {
+  (void)f;
+  (void)c;
+}
 
-Tensor TokenInput::forward(const Tensor& ids, const Positions& at, const Mask& mask) const {
+TokenInput::TokenInput(const Config& config, const InputFacts& facts)
+    : TokenInput(facts.vocab_size, facts.dim, facts.scaled) {
+  (void)config;
+  require<ConfigError>(!facts.signal.defined(),
+                       "the data are no token ids but {}, which model.input: tokens cannot read; use another input "
+                       "layer (ordo list inputs)",
+                       facts.signal.image() ? "images" : "frames of numbers");
+}
+
+TokenInput::TokenInput(int64_t vocab_size, int64_t dim, bool scaled)
+    : scale_(scaled ? std::sqrt(static_cast<double>(dim)) : 1.0) {
+  require<ConfigError>(vocab_size > 0, "the data names no vocabulary (vocab_size {}), so no embedding can be built",
+                       vocab_size);
+  weight = register_parameter("weight", at::zeros({vocab_size, dim}, weight_options()));
+}
+
+void TokenInput::reset(const Initialiser& init, const std::string& path) {
+  init.normal(weight, parameter_name(path, "weight"), init.embedding_std());
+}
+
+Tensor TokenInput::embed(const Tensor& ids, const Positions& at, const Mask& mask) const {
   const auto [B, L] = sizes<2>(ids, "ids [B, L]");
   const auto [rows, length] = sizes<2>(at.index, "positions [1|B, L]");
   require((rows == 1 || rows == B) && length == L, "positions [{}, {}] do not fit ids [{}, {}]", rows, length, B, L);
   check_mask(mask, B, L);
   check_ids(ids, weight.size(0));
-  const Tensor x = Embedding::forward(ids);
+  const Tensor x = at::embedding(weight, ids);
   return scale_ == 1.0 ? x : x * scale_;
 }
 

@@ -9,6 +9,7 @@
 #include <ATen/ops/zeros.h>
 
 #include "ordo/nn/rms_norm.h"
+#include "ordo/nn/unallocated.h"
 
 namespace ordo {
 
@@ -21,8 +22,8 @@ std::optional<Tensor> if_defined(const Tensor& t) { return t.defined() ? std::op
 constinit const std::span<const NamedValue> kNormKinds(kNormKindNames);
 
 Linear::Linear(int64_t in, int64_t out, const Options& options) : residual_(options.residual) {
-  weight = register_parameter("weight", at::zeros({out, in}));
-  if (options.bias) bias = register_parameter("bias", at::zeros({out}));
+  weight = register_parameter("weight", at::zeros({out, in}, weight_options()));
+  if (options.bias) bias = register_parameter("bias", at::zeros({out}, weight_options()));
 }
 
 Tensor Linear::forward(const Tensor& x) const { return at::linear(x, weight, if_defined(bias)); }
@@ -34,7 +35,7 @@ void Linear::reset(const Initialiser& init, const std::string& path) {
 }
 
 Embedding::Embedding(int64_t vocab_size, int64_t dim) {
-  weight = register_parameter("weight", at::zeros({vocab_size, dim}));
+  weight = register_parameter("weight", at::zeros({vocab_size, dim}, weight_options()));
 }
 
 Tensor Embedding::forward(const Tensor& ids) const { return at::embedding(weight, ids); }

@@ -47,10 +47,12 @@ double Initialiser::residual_std(int64_t inputs) const {
 double Initialiser::embedding_std() const { return config_.embedding_std.value_or(std(/*inputs=*/1)); }
 
 void Initialiser::normal(const Tensor& parameter, const std::string& name, double std) const {
+  if (parameter.is_meta()) return;  // nothing to fill, and drawing would take its memory
   draw_normal(parameter, std, key_of(seed_, name));
 }
 
 void Initialiser::uniform(const Tensor& parameter, const std::string& name, double low, double high) const {
+  if (parameter.is_meta()) return;
   draw_uniform(parameter, low, high, key_of(seed_, name));
 }
 

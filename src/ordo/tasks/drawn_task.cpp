@@ -87,7 +87,7 @@ Example DrawnTask::of_training(uint64_t key, uint64_t index, int64_t longest) co
 }
 
 Example DrawnTask::training_example(uint64_t seed, uint64_t index, int64_t longest) const {
-  return of_training(training_count() > 0 ? training_key_ : mix(training_key_, seed), index, longest);
+  return of_training(drawn_.examples > 0 ? training_key_ : mix(training_key_, seed), index, longest);
 }
 
 int64_t DrawnTask::held_out_count(Split split, int64_t size) const {
@@ -112,7 +112,7 @@ uint64_t DrawnTask::fingerprint() const {
   // The examples are a function of the code, the settings and the seed: the first ones stand for all, but are of the
   // smallest size and show nothing of how sizes are drawn.
   constexpr uint64_t kSample = 64;
-  uint64_t hash = mix(key_of(seed(), kind()), static_cast<uint64_t>(training_count()));
+  uint64_t hash = mix(key_of(seed(), kind()), static_cast<uint64_t>(drawn_.examples));
   if (drawn_.common > 0)
     for (const double drawn : {static_cast<double>(drawn_.common), drawn_.common_share})
       hash = mix(hash, std::bit_cast<uint64_t>(drawn));
@@ -126,8 +126,8 @@ uint64_t DrawnTask::fingerprint() const {
 std::vector<std::string> DrawnTask::summary() const {
   std::vector<std::string> lines{
       fmt::format("{}: {} symbols, {}", kind(), symbols().size(),
-                  training_count() == 0 ? std::string("fresh examples without end")
-                                        : fmt::format("{} training examples", training_count())),
+                  drawn_.examples == 0 ? std::string("fresh examples without end")
+                                       : fmt::format("{} training examples", drawn_.examples)),
       fmt::format("held out: {} examples at each length", held_out_count(Split::validation, smallest()))};
   for (uint64_t i = 0; i < 3; ++i) lines.push_back("as in: " + text(of_training(training_key_, i, smallest())));
   return lines;

@@ -46,7 +46,10 @@ class DrawnTask : public SequenceTask {
   int64_t given_length(int64_t size) const override { return size; }
   int64_t asked_length(int64_t size) const override { return size; }
   const std::vector<std::string>& symbols() const final { return symbols_; }
-  int64_t training_count() const final { return drawn_.examples; }
+  int64_t training_count(int64_t longest) const final {
+    (void)longest;
+    return drawn_.examples;
+  }
   Example training_example(uint64_t seed, uint64_t index, int64_t longest) const final;
   int64_t held_out_count(Split split, int64_t size) const final;
   Example held_out_example(Split split, uint64_t index, int64_t size) const override;

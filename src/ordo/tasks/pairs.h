@@ -37,7 +37,7 @@ class PairTask : public SequenceTask {
   const std::vector<std::string>& symbols() const override { return data().files->symbols; }
   int64_t given_length(int64_t size) const override;
   int64_t asked_length(int64_t size) const override { return size + 1; }  // with the end mark
-  int64_t training_count() const override;
+  int64_t training_count(int64_t longest) const override;
   Example training_example(uint64_t seed, uint64_t index, int64_t longest) const override;
   int64_t held_out_count(Split split, int64_t size) const override;
   Example held_out_example(Split split, uint64_t index, int64_t size) const override;

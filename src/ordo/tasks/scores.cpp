@@ -39,10 +39,23 @@ std::vector<double> values_of(const Tensor& t) {
 }  // namespace
 
 ModelInput input_of(const Batch& batch) {
-  return {.ids = batch.ids, .at = batch.at, .mask = batch.mask, .draw = batch.draw, .source = batch.source};
+  return {.ids = batch.ids,
+          .at = batch.at,
+          .mask = batch.mask,
+          .draw = batch.draw,
+          .source = batch.source,
+          .signal = batch.signal,
+          .types = batch.types,
+          .memory = batch.memory};
 }
 
-bool larger_is_better(std::string_view metric) { return metric == "accuracy" || metric == "exact_match"; }
+bool larger_is_better(std::string_view metric) {
+  constexpr std::string_view kLarger[] = {"accuracy", "exact_match", "bleu", "chrf",      "chrf2", "rouge",
+                                          "matthews", "auc",         "f1",   "precision", "recall"};
+  return std::any_of(std::begin(kLarger), std::end(kLarger), [&](std::string_view name) {
+    return metric == name || metric.starts_with(std::string(name) + "_") || metric.starts_with(std::string(name) + "/");
+  });
+}
 
 TokenScores::TokenScores(const Tokenizer* tokenizer, Keep keep) : keep_(keep) {
   if (tokenizer == nullptr) return;

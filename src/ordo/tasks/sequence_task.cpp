@@ -53,6 +53,7 @@ int64_t SequenceTask::row_length(int64_t size) const {
 
 ModelFacts SequenceTask::complete(ModelFacts facts) const {
   facts.vocab_size = static_cast<int64_t>(symbols().size()) + (facts_.causal ? marks : start);
+  if (given_symbols() > 0) facts.source_vocab_size = given_symbols() + 1;  // padding behind them
   facts.max_length = row_length(facts.max_length);
   return facts;
 }
@@ -112,16 +113,17 @@ Batch SequenceTask::batch_of(const std::vector<Example>& examples) const {
   Batch batch{.ids = filled(rows.ids, pad), .targets = filled(rows.targets, kIgnore)};
   batch.weight = batch.targets.ne(kIgnore).sum().item<double>();
   batch.at = consecutive(0, batch.ids.size(1), at::kCPU);
-  const auto padded = [&](const Tensor& ids) {  // undefined: none is
-    const Tensor real = ids.ne(pad);
+  const auto padded = [](const Tensor& ids, int64_t with) {  // undefined: none is
+    const Tensor real = ids.ne(with);
     return real.all().item<bool>() ? Tensor() : real;
   };
   // A causal row does not see the padding behind it.
-  if (!facts_.causal || reads_mean()) batch.mask.keys = padded(batch.ids);
+  if (!facts_.causal || reads_mean()) batch.mask.keys = padded(batch.ids, pad);
   if (!facts_.reads_source) return batch;
-  batch.source.ids = filled(rows.sources, pad);
+  const int64_t source_pad = given_symbols() > 0 ? given_symbols() : pad;
+  batch.source.ids = filled(rows.sources, source_pad);
   batch.source.at = consecutive(0, batch.source.ids.size(1), at::kCPU);
-  batch.source.keys = padded(batch.source.ids);
+  batch.source.keys = padded(batch.source.ids, source_pad);
   return batch;
 }
 

@@ -14,7 +14,7 @@
 
 namespace ordo {
 
-class ExampleStream;  // sequence_stream.cpp
+class SequenceExamples;  // sequence_stream.cpp
 
 // What is asked: `label`: one symbol for the whole row; `sequence`: symbols that follow the row; `each`: one symbol
 // for each of the row's own.
@@ -40,7 +40,7 @@ class SequenceTask : public Task {
   Loss loss(Model& model, const Batch& batch, const LossOptions& options) const final;
   // loss, perplexity and accuracy of the symbols asked; exact_match of whole answers where they are several.
   Evaluation evaluate(Model& model, const StreamOptions& options) const override;
-  const Tokenizer* tokenizer() const final { return nullptr; }
+  const Tokenizer* tokenizer() const override { return nullptr; }
 
   virtual std::string_view kind() const = 0;
   virtual const std::vector<std::string>& symbols() const = 0;
@@ -52,7 +52,16 @@ class SequenceTask : public Task {
   // Symbols given and asked at this size, at the most. Throws ConfigError for a size that the settings do not allow.
   virtual int64_t given_length(int64_t size) const = 0;
   virtual int64_t asked_length(int64_t size) const = 0;
-  virtual int64_t training_count() const = 0;  // examples of an epoch; 0: without end
+  // Symbols that examples are given, where these are others than they ask for; 0: the same ones. For an encoder alone.
+  virtual int64_t given_symbols() const { return 0; }
+  // Examples of an epoch at this train.length; 0: without end.
+  virtual int64_t training_count(int64_t longest) const = 0;
+  // Do their lengths differ so much that a batch should have like ones? Then training_length tells them.
+  virtual bool batches_by_length() const { return false; }
+  virtual int64_t training_length(uint64_t index) const {
+    (void)index;
+    return 0;
+  }
   // `seed`: the run's; `longest`: train.length.
   virtual Example training_example(uint64_t seed, uint64_t index, int64_t longest) const = 0;
   virtual int64_t held_out_count(Split split, int64_t size) const = 0;
@@ -64,7 +73,7 @@ class SequenceTask : public Task {
   Prompt prompt_of(std::vector<int64_t> given) const;  // from where a causal model writes a `sequence`
 
  private:
-  friend class ExampleStream;
+  friend class SequenceExamples;
   bool reads_mean() const;
   struct Rows {
     std::vector<std::vector<int64_t>> ids, targets, sources;  // sources: for an encoder alone

@@ -11,6 +11,7 @@
 #include "ordo/data/batch.h"
 #include "ordo/data/tokenizer.h"
 #include "ordo/models/model.h"
+#include "ordo/statistics/interval.h"
 
 namespace ordo {
 
@@ -35,11 +36,13 @@ struct TaskFacts {
 struct StreamOptions {
   Split split = Split::train;
   int64_t batch_size = 1, length = 1;
-  uint64_t seed = 0;     // data order (training)
-  bool training = true;  // endless and shuffled; else finite and in order
+  int64_t batch_tokens = 0;  // training: in place of batch_size, for tasks with rows of unequal length; 0: off
+  uint64_t seed = 0;         // data order (training)
+  bool training = true;      // endless and shuffled; else finite and in order
   // Evaluation: 0 = windows that do not overlap; n = sliding by n, each token judged once, with at least length - n
   // tokens before it.
   int64_t stride = 0;
+  bool details = false;  // evaluation: with intervals and a row for each example
   Ranks ranks = {};
   const std::atomic<bool>* stop = nullptr;  // once it is set, an evaluation may return early: its metrics are not used
 };
@@ -55,6 +58,10 @@ struct Evaluation {
   std::string protocol;  // non_overlapping | sliding (windows of a text) | whole_examples
   Outcomes outcomes = {};
   std::vector<double> position_loss = {};  // mean loss of the targets at each place of a row; NaN where there is none
+  // With StreamOptions.details:
+  std::map<std::string, Interval> intervals = {};  // of metrics, from drawing examples
+  std::vector<std::string> rows = {};              // of each example what became of it, a JSON object in a line
+  std::vector<std::string> notes = {};  // sentences to be read beside the metrics: signatures, baselines, left-out data
 };
 
 // What the model is given of a batch.

@@ -60,6 +60,7 @@ std::vector<EvalReport> evaluate_lengths(const Task& task, Model& model, const E
                                                 .seed = options.seed,
                                                 .training = false,
                                                 .stride = options.stride,
+                                                .details = options.details,
                                                 .stop = options.stop});
     }
     if (options.stop != nullptr && options.stop->load()) return {};
@@ -78,8 +79,10 @@ std::vector<std::string> in_reading_order(const Metrics& metrics) {
 }
 
 std::string metric_text(const std::string& name, double value) {
-  return name == "accuracy" || name == "exact_match" ? fmt::format("{:.1f}%", 100.0 * value)
-                                                     : fmt::format("{:.4f}", value);
+  constexpr std::string_view kOutOfHundred[] = {"bleu", "chrf", "ter"};  // as their signatures have them
+  if (name == "accuracy" || name == "exact_match") return fmt::format("{:.1f}%", 100.0 * value);
+  const bool hundred = std::find(std::begin(kOutOfHundred), std::end(kOutOfHundred), name) != std::end(kOutOfHundred);
+  return hundred ? fmt::format("{:.1f}", value) : fmt::format("{:.4f}", value);
 }
 
 }  // namespace ordo

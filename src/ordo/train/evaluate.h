@@ -15,6 +15,7 @@ struct EvaluateOptions {
   int64_t stride = 0, batch_size = 1;
   Precision precision = Precision::fp32;
   uint64_t seed = 0;
+  bool details = false;                     // with intervals, and a row for each example
   const std::atomic<bool>* stop = nullptr;  // once it is set, the evaluation is given up
 };
 EvaluateOptions evaluate_options(const RunConfig& config, Split split);

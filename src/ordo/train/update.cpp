@@ -56,7 +56,7 @@ std::vector<Tensor> backward(const Task& task, Model& model, const std::vector<B
   for (const auto& b : batches) {
     Tensor loss;
     {
-      const AutocastScope autocast(b.ids.device().type(), autocast_of(options.precision));
+      const AutocastScope autocast(b.targets.device().type(), autocast_of(options.precision));
       loss = task.loss(model, b, loss_options).sum;
     }
     losses.push_back(loss.detach());

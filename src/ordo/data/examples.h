@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole examples as batches: drawn or read, in a shuffled order for training and in their own for evaluation.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+
+#include "ordo/data/batch.h"
+
+namespace ordo {
+
+// Examples by their number.
+class ExampleSet {
+ public:
+  virtual ~ExampleSet() = default;
+  virtual int64_t count() const = 0;  // of an epoch; 0: without end
+  virtual Batch batch(std::span<const uint64_t> numbers) const = 0;
+  // Tokens of an example; 0: all take the same room, or it does not matter.
+  virtual int64_t length(uint64_t number) const {
+    (void)number;
+    return 0;
+  }
+  // Where an example came from ("a.tsv: line 7"), so that a bad loss can be traced.
+  virtual std::string name(uint64_t number) const = 0;
+};
+
+struct ExampleStreamOptions {
+  int64_t batch_size = 1;
+  int64_t batch_tokens = 0;  // training: in place of batch_size, rows times the longest of them at most; 0: off
+  bool by_length = false;    // training: batches of examples of like lengths, in shuffled order
+  bool training = true;      // endless and shuffled; else finite and in order
+  uint64_t seed = 0;         // of the order
+  Ranks ranks = {};          // each process gets its share of every batch, to within one row
+};
+// Its order is a function of (seed, epoch, cursor); the state is {"epoch", "cursor"}, the cursor counting examples of
+// all processes: in plain order it holds for another batch size as well. By length an epoch is a permutation, cut into
+// runs of 64 batches that are sorted by length and cut into batches, which are shuffled. Throws DataError for a
+// training set of fewer examples than processes, ConfigError for by_length or batch_tokens without an end to an epoch.
+std::unique_ptr<BatchStream> example_stream(std::shared_ptr<const ExampleSet> examples,
+                                            const ExampleStreamOptions& options);
+
+}  // namespace ordo

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Input layers: from what a model is given, token ids or a signal, to the tokens that its layers read.
+#pragma once
+#include <memory>
+
+#include "ordo/models/model.h"
+
+namespace ordo {
+
+// x [B, L, D] and where its tokens stand; mask as of ModelInput, for these tokens.
+struct Embedded {
+  Tensor x;
+  Positions at;
+  Mask mask = {};
+};
+
+struct InputFacts {
+  int64_t dim = 0;
+  int64_t vocab_size = 0;  // 0: there are no token ids
+  SignalFacts signal = {};
+  bool scaled = false;  // token embeddings times sqrt(dim)
+  bool bias = true;     // of linear layers
+};
+
+class InputLayer : public torch::nn::Module {
+ public:
+  // Throws Error for an input of another shape than the facts say.
+  virtual Embedded forward(const ModelInput& in) = 0;
+  // Tokens that it makes of rows of at most so many ids, frames, steps or pixels.
+  virtual int64_t tokens(int64_t length) const { return length; }
+  virtual double flops_per_token() const { return 0.0; }  // of matrix products
+  // What a head that writes token ids may share, [V, D]; undefined: nothing.
+  virtual Tensor table() const { return {}; }
+};
+
+using InputCatalog = Catalog<InputLayer, InputFacts>;
+const InputCatalog& inputs();  // models/inputs.cpp
+template <>
+const Kinds& kinds_of<InputLayer>();
+
+}  // namespace ordo

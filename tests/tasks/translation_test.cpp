@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/catch.h"
+
+#include <ATen/ops/equal.h>
+
+#include <nlohmann/json.hpp>
+
+#include "ordo/core/files.h"
+#include "ordo/core/json.h"
+#include "ordo/data/split_rules.h"
+#include "ordo/data/word_tokenizer.h"
+#include "ordo/models/encoder_decoder.h"
+#include "ordo/tasks/text_writer.h"
+#include "ordo/tasks/translation.h"
+#include "support/program.h"
+#include "support/thrown.h"
+
+namespace ordo::test {
+namespace {
+
+// 60 pairs "a b … -> B A …" of two to nine words; every tenth is test, the next one validation.
+std::string reversed_pairs() {
+  const std::string low = "abcdefgh", high = "ABCDEFGH";
+  std::string text;
+  for (size_t i = 0; i < 60; ++i) {
+    std::string source, target;
+    for (size_t j = 0; j < 2 + i % 8; ++j) {
+      const size_t letter = (i * 5 + j * j) % 8;
+      source += std::string(j > 0 ? " " : "") + low[letter];
+      target.insert(0, std::string(1, high[letter]) + (j > 0 ? " " : ""));
+    }
+    text += source + "\t" + target + "\n";
+  }
+  return text;
+}
+
+Choice<Tokenizer> words() {
+  Choice<Tokenizer> choice("word");
+  choice.config = std::make_shared<WordTokenizer::Config>();
+  return choice;
+}
+
+Translation::Config config_of(const fs::path& file, bool shared) {
+  Translation::Config config;
+  if (shared) config.tokenizer = words();
+  if (!shared) config.source_tokenizer = config.target_tokenizer = words();
+  config.data.train.files = {file};
+  config.split.emplace("number");
+  auto rule = std::make_shared<NumberSplit::Config>();
+  rule->modulus = 10;
+  rule->test = {0};
+  rule->validation = {1};
+  config.split->config = rule;
+  config.written.beam = 2;
+  return config;
+}
+
+fs::path pair_file(const Scratch& scratch) {
+  write_file(scratch / "pairs.tsv", reversed_pairs());
+  return scratch / "pairs.tsv";
+}
+
+const TaskFacts kWrites{.seed = 1, .causal = true, .reads_source = true};
+
+std::shared_ptr<EncoderDecoder> small_pair(const Task& task) {
+  EncoderDecoder::Config config;
+  config.dim = 16;
+  config.layers = 1;
+  config.attention.heads = 2;
+  config.position = {Choice<PositionEncoding>("sinusoidal")};
+  config.init.std = 0.3;
+  auto model = std::make_shared<EncoderDecoder>(config, task.complete({.max_length = 64, .seed = 1}));
+  model->eval();
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("translation: batches of like lengths, the source for the encoder, the target behind a mark", "[unit]") {
+  const Scratch scratch;
+  const Translation task(config_of(pair_file(scratch), /*shared=*/true), kWrites);
+  const auto stream = task.open({.split = Split::train, .batch_size = 4, .length = 16, .seed = 1});
+  const Batch batch = *stream->next();
+  CHECK(batch.source.ids.size(0) == 4);
+  CHECK(batch.ids.size(1) == batch.targets.size(1));
+  const int64_t end = task.tokenizer()->vocab_size();
+  CHECK(batch.targets.eq(end).sum().item<int64_t>() == 4);
+  CHECK(contains(batch.examples.at(0), "train example"));
+  const ModelFacts facts = task.complete({.max_length = 16});
+  CHECK(facts.vocab_size == end + 1 + 5);
+  CHECK(facts.source_vocab_size == 0);
+}
+
+TEST_CASE("translation: pairs longer than the length are left out, and an evaluation says how many", "[unit]") {
+  const Scratch scratch;
+  const Translation task(config_of(pair_file(scratch), /*shared=*/true), kWrites);
+  const auto model = small_pair(task);
+  const Evaluation made =
+      task.evaluate(*model, {.split = Split::test, .batch_size = 4, .length = 5, .training = false});
+  REQUIRE(made.notes.size() == 1);
+  CHECK(contains(made.notes[0], "of 6 pairs have more than 5 tokens on a side"));
+  CHECK(contains(task.refuses_length(Split::test, 1).value_or(""), "no pair of at most 1 tokens"));
+}
+
+TEST_CASE("translation: an evaluation with details writes and judges whole texts, the same at any batch size",
+          "[unit]") {
+  const Scratch scratch;
+  for (const bool shared : {true, false}) {
+    CAPTURE(shared);
+    const Translation task(config_of(pair_file(scratch), shared), kWrites);
+    const auto model = small_pair(task);
+    std::optional<Evaluation> first;
+    for (const int64_t rows : {1, 7, 64}) {
+      const Evaluation made = task.evaluate(
+          *model, {.split = Split::test, .batch_size = rows, .length = 16, .training = false, .details = true});
+      REQUIRE(made.metrics.contains("bleu"));
+      REQUIRE(made.metrics.contains("chrf"));
+      CHECK(made.rows.size() == 6);
+      if (!first) first = made;
+      CHECK(made.metrics.at("loss") == Approx(first->metrics.at("loss")).epsilon(1e-6));
+      CHECK(made.metrics.at("chrf") == first->metrics.at("chrf"));
+      CHECK(made.rows == first->rows);
+    }
+    const Json row = parse_json(first->rows[0], "a row");
+    for (const char* key : {"source", "reference", "written", "from", "bleu"}) CHECK(row.contains(key));
+    const Evaluation plain =
+        task.evaluate(*model, {.split = Split::test, .batch_size = 4, .length = 16, .training = false});
+    CHECK_FALSE(plain.metrics.contains("bleu"));
+  }
+}
+
+TEST_CASE("translation: vocabularies of their own give the source an embedding of its own, and are kept together",
+          "[unit]") {
+  const Scratch scratch;
+  const Translation task(config_of(pair_file(scratch), /*shared=*/false), kWrites);
+  const ModelFacts facts = task.complete({.max_length = 16});
+  CHECK(facts.source_vocab_size > 0);
+  const auto model = small_pair(task);
+  CHECK(model->named_parameters()["source_embedding.weight"].size(0) == facts.source_vocab_size);
+  task.tokenizer()->save(scratch / "kept");
+  TaskFacts again = kWrites;
+  again.saved_tokenizer = scratch / "kept";
+  const Translation reopened(config_of(pair_file(scratch), /*shared=*/false), again);
+  CHECK(reopened.tokenizer()->fingerprint() == task.tokenizer()->fingerprint());
+  CHECK(reopened.fingerprint() == task.fingerprint());
+  const auto writer = task.writer();
+  const Prompt prompt = writer->prompt("a b c");
+  CHECK(prompt.source.size() == 3);
+  CHECK(writer->text(std::vector<int64_t>{prompt.source[0]}).size() == 1);
+}
+
+TEST_CASE("translation: contradictions are told before anything is read", "[unit]") {
+  Translation::Config config = config_of("nowhere.tsv", true);
+  const auto told = [&] { return thrown<ConfigError>([&] { Translation(config, kWrites); }); };
+  config.source_tokenizer = words();
+  CHECK(contains(told(), "task.source_tokenizer"));
+  config = config_of("nowhere.tsv", true);
+  config.data.test.files = {"test.tsv"};
+  CHECK(contains(told(), "task.split"));
+  config.tokenizer.reset();
+  CHECK(contains(told(), "task.tokenizer is missing"));
+}
+
+}  // namespace ordo::test
