@@ -194,11 +194,10 @@ void check(const RunConfig& c, Problems& problems) {
 }
 
 std::shared_ptr<Task> make_task(const RunConfig& config, const fs::path& saved_tokenizer) {
-  const auto stack = stack_of(config.model);
   const int64_t drawn = config.instance.value_or(config.seed_value);
   return tasks().build(config.task, {.saved_tokenizer = saved_tokenizer,
                                      .seed = static_cast<uint64_t>(drawn),
-                                     .causal = !stack || stack->causal,
+                                     .causal = is_causal(config.model),
                                      .reads_source = reads_source(config.model)});
 }
 
