@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ordo/core/errors.h"
+#include "ordo/core/json_items.h"
 #include "ordo/core/utf8.h"
 
 namespace ordo {
@@ -44,6 +45,10 @@ struct JsonCursor {
 
 class JsonBuilder final : public nlohmann::json_sax<Json> {
  public:
+  JsonBuilder() = default;
+  // Hands out the items of the root and does not keep them; `reached` is the parser's, behind the token it has read.
+  JsonBuilder(const VisitItem& visit, const char* begin, const char* const* reached)
+      : visit_(&visit), begin_(begin), reached_(reached) {}
   Json root;
   std::string problem;  // why parsing stopped
 
@@ -103,36 +108,68 @@ class JsonBuilder final : public nlohmann::json_sax<Json> {
     return &members.back().second;
   }
   bool put(Json value) {
+    begin_item();
     place(std::move(value));
-    return true;
+    return finish_item();
   }
   bool open(Json value) {
     if (open_.size() >= kDeepestJson) return stop(fmt::format("nests deeper than {} levels", kDeepestJson));
+    begin_item();
     open_.push_back({place(std::move(value)), {}, {}});
     return true;
   }
   bool close() {
     open_.pop_back();
+    return finish_item();
+  }
+  void begin_item() {
+    if (visit_ != nullptr && open_.size() == 1) item_offset_ = static_cast<size_t>(*reached_ - begin_) - 1;
+  }
+  bool finish_item() {
+    if (visit_ == nullptr) return true;
+    if (open_.empty()) return root.is_structured() || stop("expected a list or an object");
+    if (open_.size() > 1) return true;
+    if (root.is_array()) {
+      (*visit_)("", root.back(), item_offset_);
+    } else {
+      const auto& [key, value] = root.get_ref<Json::object_t&>().back();
+      (*visit_)(key, value, item_offset_);
+    }
+    root.clear();
     return true;
   }
 
   std::vector<Open> open_;
+  const VisitItem* visit_ = nullptr;
+  const char* begin_ = nullptr;
+  const char* const* reached_ = nullptr;
+  size_t item_offset_ = 0;
 };
 
-}  // namespace
-
-Json parse_json(std::string_view text, std::string_view what) {
+void parse_with(JsonBuilder& builder, std::string_view text, std::string_view what, const char*& reached) {
   const auto refuse = [&](size_t offset, std::string_view why) {
     throw Error(fmt::format("{}: not valid JSON at {}: {}", what, place_in(text, offset).text(), why));
   };
   // The parser takes a NUL for the end of the text and would not look at what follows.
   if (const size_t nul = text.find('\0'); nul != std::string_view::npos) refuse(nul, "a NUL byte");
   const char* const begin = text.data();
-  const char* reached = begin;
-  JsonBuilder builder;
   if (!Json::sax_parse(JsonCursor{begin, &reached}, JsonCursor{begin + text.size(), &reached}, &builder))
     refuse(reached == begin ? 0 : static_cast<size_t>(reached - begin) - 1, builder.problem);
+}
+
+}  // namespace
+
+Json parse_json(std::string_view text, std::string_view what) {
+  JsonBuilder builder;
+  const char* reached = text.data();
+  parse_with(builder, text, what, reached);
   return std::move(builder.root);
+}
+
+void each_json_item(std::string_view text, std::string_view what, const VisitItem& visit) {
+  const char* reached = text.data();
+  JsonBuilder builder(visit, text.data(), &reached);
+  parse_with(builder, text, what, reached);
 }
 
 std::string json_line(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
