@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "ordo/core/errors.h"
-#include "ordo/core/hash.h"
 #include "ordo/generate/beam.h"
 #include "ordo/generate/processors.h"
 #include "ordo/generate/prompts.h"
@@ -90,17 +89,9 @@ class Generation {
 
   // Nothing: the settings leave nothing to choose from.
   std::optional<int64_t> choose(std::span<const double> logits, const Row& row, int64_t step) const {
-    std::vector<double> scores(logits.begin(), logits.end());
-    restrict_choice(
-        scores, {.text = row.text, .fresh = step, .prefix = prompts_[static_cast<size_t>(row.prompt)].prefix}, config_);
-    if (nothing_left(scores)) {
-      require_usable(logits);
-      return std::nullopt;
-    }
-    uint64_t key =
-        mix(mix(key_of(config_.seed, "generate"), static_cast<uint64_t>(row.prompt)), static_cast<uint64_t>(step));
-    if (row.sample > 0) key = mix(key, static_cast<uint64_t>(row.sample));
-    return choose_token(std::move(scores), row.text, config_, KeyedSequence(key).unit());
+    const Prompt& prompt = prompts_[static_cast<size_t>(row.prompt)];
+    return next_token(logits, {.text = row.text, .fresh = step, .prefix = prompt.prefix},
+                      {.prompt = row.prompt, .sample = row.sample, .step = step}, config_);
   }
 
   const std::vector<Prompt>& prompts_;

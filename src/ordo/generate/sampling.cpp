@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "ordo/generate/processors.h"
+#include "ordo/core/hash.h"
 
 namespace ordo {
 
@@ -87,6 +87,20 @@ int64_t choose_token(std::vector<double> logits, std::span<const int64_t> seen, 
   keep_top_p(logits, config.top_p);
   keep_min_p(logits, config.min_p);
   return token_at(softmax(logits), unit);
+}
+
+std::optional<int64_t> next_token(std::span<const double> logits, const RowSoFar& row, const DrawPlace& draw,
+                                  const GenerateConfig& config) {
+  std::vector<double> scores(logits.begin(), logits.end());
+  restrict_choice(scores, row, config);
+  if (nothing_left(scores)) {
+    require_usable(logits);
+    return std::nullopt;
+  }
+  uint64_t key =
+      mix(mix(key_of(config.seed, "generate"), static_cast<uint64_t>(draw.prompt)), static_cast<uint64_t>(draw.step));
+  if (draw.sample > 0) key = mix(key, static_cast<uint64_t>(draw.sample));
+  return choose_token(std::move(scores), row.text, config, KeyedSequence(key).unit());
 }
 
 }  // namespace ordo

@@ -3,10 +3,12 @@
 // is.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "ordo/generate/generate.h"
+#include "ordo/generate/processors.h"
 
 namespace ordo {
 
@@ -27,5 +29,14 @@ int64_t token_at(std::span<const double> probabilities, double unit);
 // Throws NumericError when a logit is NaN or all are minus infinity.
 int64_t choose_token(std::vector<double> logits, std::span<const int64_t> seen, const GenerateConfig& config,
                      double unit);
+
+// Which draw it is: each has numbers of its own under a seed.
+struct DrawPlace {
+  int64_t prompt = 0, sample = 0, step = 0;
+};
+// What the settings allow of the next token (restrict_choice), and one of that. Nothing: they leave none. `logits` of
+// the ids that may be written (usable_ids).
+std::optional<int64_t> next_token(std::span<const double> logits, const RowSoFar& row, const DrawPlace& draw,
+                                  const GenerateConfig& config);
 
 }  // namespace ordo
