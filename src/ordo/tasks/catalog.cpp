@@ -6,6 +6,7 @@
 #include "ordo/tasks/cogs.h"
 #include "ordo/tasks/copy.h"
 #include "ordo/tasks/counting.h"
+#include "ordo/tasks/dialogue.h"
 #include "ordo/tasks/dyck.h"
 #include "ordo/tasks/lag.h"
 #include "ordo/tasks/language_modeling.h"
@@ -47,6 +48,7 @@ const TaskCatalog& tasks() {
                                                entry<Scan, Task, TaskFacts>(),
                                                entry<Cogs, Task, TaskFacts>(),
                                                entry<PcfgSet, Task, TaskFacts>(),
+                                               entry<Dialogue, Task, TaskFacts>(),
                                            });
   return catalog;
 }

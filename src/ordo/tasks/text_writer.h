@@ -13,6 +13,8 @@
 
 namespace ordo {
 
+class DialogueLayout;  // dialogue_layout.h
+
 class TextWriter {
  public:
   virtual ~TextWriter() = default;
@@ -25,6 +27,8 @@ class TextWriter {
   virtual int64_t vocab_size() const = 0;                                 // of what may be written
   virtual bool continues() const = 0;        // an answer goes on from its prompt, and is shown behind it
   virtual uint64_t fingerprint() const = 0;  // those alike write with the same ids
+  // How its model reads a dialogue; null when it has not learned any.
+  virtual const DialogueLayout* dialogue() const { return nullptr; }
 };
 
 // Goes on from a text in the tokens of a tokenizer, which must outlive it.
