@@ -8,6 +8,7 @@
 #include "ordo/tasks/counting.h"
 #include "ordo/tasks/dialogue.h"
 #include "ordo/tasks/dyck.h"
+#include "ordo/tasks/forecasting.h"
 #include "ordo/tasks/lag.h"
 #include "ordo/tasks/language_modeling.h"
 #include "ordo/tasks/listops.h"
@@ -20,6 +21,7 @@
 #include "ordo/tasks/reverse.h"
 #include "ordo/tasks/scan.h"
 #include "ordo/tasks/selective_copy.h"
+#include "ordo/tasks/series_classification.h"
 #include "ordo/tasks/sort.h"
 #include "ordo/tasks/up_down.h"
 
@@ -28,6 +30,8 @@ namespace ordo {
 const TaskCatalog& tasks() {
   static const TaskCatalog catalog("task", {
                                                entry<LanguageModeling, Task, TaskFacts>(),
+                                               entry<Forecasting, Task, TaskFacts>(),
+                                               entry<SeriesClassification, Task, TaskFacts>(),
                                                entry<Copy, Task, TaskFacts>(),
                                                entry<Reverse, Task, TaskFacts>(),
                                                entry<Sort, Task, TaskFacts>(),

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ordo/tasks/forecast_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "ordo/config/words.h"
+#include "ordo/core/errors.h"
+
+namespace ordo {
+
+namespace {
+
+constexpr double kUsualStep = 1.5;  // times the median: more than that is a gap
+
+std::string series_place(const SeriesSet& set, const Series& series) {
+  return series.name.empty() ? set.source : fmt::format("{}, {}", set.source, shown(series.name));
+}
+
+std::array<RowRange, 3> divided_rows(const ForecastSource& source, int64_t rows, const std::string& where) {
+  if (source.rows) {
+    const auto& [train, validation, test] = *source.rows;
+    require<DataError>(train + validation + test <= rows,
+                       "{} has {} rows, fewer than task.rows asks for: {} of training, {} of validation and {} of test",
+                       where, rows, train, validation, test);
+    return {RowRange{0, train}, {train, train + validation}, {train + validation, train + validation + test}};
+  }
+  const SplitShares shares = source.shares.value_or(SplitShares{});
+  const auto part = [&](double share) { return static_cast<int64_t>(std::floor(share * static_cast<double>(rows))); };
+  const int64_t test = rows - part(shares.test), validation = test - part(shares.validation);
+  return {RowRange{0, validation}, {validation, test}, {test, rows}};
+}
+
+// Mean and standard deviation (divided by n) of a channel's training rows.
+std::pair<double, double> training_scale(const ForecastSeries& series, int64_t channel) {
+  const RowRange train = series.parts[static_cast<size_t>(Split::train)];
+  double sum = 0.0, count = 0.0, squares = 0.0;
+  const auto each = [&](const auto& visit) {
+    for (int64_t row = train.begin; row < train.end; ++row)
+      if (const double value = series.actual(row, channel); !std::isnan(value)) visit(value);
+  };
+  each([&](double value) { sum += value, count += 1.0; });
+  const double mean = sum / count;
+  each([&](double value) { squares += (value - mean) * (value - mean); });
+  return {mean, std::sqrt(squares / count)};
+}
+
+void scale_series(ForecastSeries& series, const SeriesSet& about, bool scale) {
+  const int64_t C = series.channels(), train = series.parts[static_cast<size_t>(Split::train)].rows();
+  for (int64_t c = 0; c < C && scale; ++c) {
+    const auto i = static_cast<size_t>(c);
+    std::tie(series.mean[i], series.deviation[i]) = training_scale(series, c);
+    require<DataError>(series.deviation[i] > 0.0,
+                       "{}: channel '{}' is constant over its {} training rows, so that it cannot be scaled; leave it "
+                       "out (task.data.channels), or give task.scale: false",
+                       series_place(about, series.data), shown(about.channels[i]), train);
+  }
+  for (size_t i = 0; i < series.data.values.size(); ++i) {
+    const size_t c = i % series.mean.size();
+    series.data.values[i] = (series.data.values[i] - series.mean[c]) / series.deviation[c];
+  }
+}
+
+double median_step(const ForecastSeries& series) {
+  const RowRange train = series.parts[static_cast<size_t>(Split::train)];
+  std::vector<double> steps;
+  for (int64_t row = train.begin + 1; row < train.end; ++row)
+    steps.push_back(series.data.times[static_cast<size_t>(row)] - series.data.times[static_cast<size_t>(row - 1)]);
+  if (steps.empty()) return 0.0;
+  const auto middle = steps.begin() + std::ssize(steps) / 2;
+  std::nth_element(steps.begin(), middle, steps.end());
+  return *middle;
+}
+
+// The row from `from` on that is nearest to a time, if it is near enough.
+std::optional<int64_t> row_near(const std::vector<double>& times, int64_t from, double time, double tolerance) {
+  const auto behind = std::lower_bound(times.begin() + from, times.end(), time);
+  std::optional<int64_t> nearest;
+  double distance = tolerance;
+  for (const auto one : {behind - (behind > times.begin() + from ? 1 : 0), behind}) {
+    if (one == times.end() || std::abs(*one - time) > distance) continue;
+    distance = std::abs(*one - time);
+    nearest = one - times.begin();
+  }
+  return nearest;
+}
+
+// rows -> how many of the steps up to each row are gaps.
+std::vector<int64_t> gaps_before(const ForecastSeries& series) {
+  const auto& times = series.data.times;
+  std::vector<int64_t> count(times.size(), 0);
+  for (size_t row = 1; row < times.size(); ++row)
+    count[row] = count[row - 1] + (times[row] - times[row - 1] > kUsualStep * series.step ? 1 : 0);
+  return count;
+}
+
+}  // namespace
+
+void fields(Fields& f, SplitRows& c) {
+  f("train", c.train, "first rows of each series, for training", required(within(1, 1e9)));
+  f("validation", c.validation, "rows behind those", within(0, 1e9));
+  f("test", c.test, "rows behind those; what follows is not used", within(0, 1e9));
+}
+
+void fields(Fields& f, SplitShares& c) {
+  f("validation", c.validation, "share of each series, before the test rows", below_one());
+  f("test", c.test, "share of each series, its last rows", below_one());
+}
+
+double ForecastSeries::actual(int64_t row, int64_t channel) const {
+  const auto cell = static_cast<size_t>(row * channels() + channel);
+  if (!data.missing.empty() && data.missing[cell]) return std::numeric_limits<double>::quiet_NaN();
+  return data.values[cell];
+}
+
+ForecastData read_forecast_data(const ForecastSource& source, uint64_t seed) {
+  ForecastData made{
+      .about = read_series(source.data, seed),
+      .changes = source.data.values == SeriesValues::differences || source.data.values == SeriesValues::log_returns};
+  const auto channels = static_cast<size_t>(made.channels());
+  for (auto& data : std::exchange(made.about.series, {})) {
+    ForecastSeries series{.data = std::move(data),
+                          .mean = std::vector<double>(channels, 0.0),
+                          .deviation = std::vector<double>(channels, 1.0),
+                          .parts = {}};
+    series.parts = divided_rows(source, series.data.rows(), series_place(made.about, series.data));
+    scale_series(series, made.about, source.scale);
+    series.step = median_step(series);
+    made.series.push_back(std::move(series));
+  }
+  return made;
+}
+
+std::vector<ForecastWindow> forecast_windows(const ForecastData& data, const ForecastAim& aim, Split split,
+                                             int64_t context) {
+  std::vector<ForecastWindow> windows;
+  for (size_t s = 0; s < data.series.size(); ++s) {
+    const ForecastSeries& series = data.series[s];
+    const auto& times = series.data.times;
+    const RowRange part = series.parts[static_cast<size_t>(split)];
+    const auto gaps = gaps_before(series);
+    for (int64_t end = std::max(context, part.begin); end + aim.steps() <= part.end; ++end) {
+      const auto target = aim.ahead > 0.0
+                              ? row_near(times, end, times[static_cast<size_t>(end - 1)] + aim.ahead, aim.tolerance)
+                              : std::optional(end);
+      if (!target || *target + aim.steps() > part.end) continue;
+      const int64_t last = *target + aim.steps() - 1;
+      windows.push_back({.series = s,
+                         .end = end,
+                         .target = *target,
+                         .gap = gaps[static_cast<size_t>(last)] > gaps[static_cast<size_t>(end - context)]});
+    }
+  }
+  return windows;
+}
+
+}  // namespace ordo

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ordo/tasks/series_classification.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <numbers>
+
+#include "ordo/config/config.h"
+#include "ordo/core/hash.h"
+#include "ordo/core/text.h"
+#include "ordo/data/table_file.h"
+
+namespace ordo {
+
+namespace {
+
+const std::vector<std::string>& wave_names() {
+  static const std::vector<std::string> names{"sine", "square", "saw"};
+  return names;
+}
+
+uint64_t waves_key(uint64_t seed, Split split) { return key_of(seed, fmt::format("waves {}", split_name(split))); }
+
+// One of the three at a phase in [0, 1), between -1 and 1.
+double wave_at(int64_t kind, double phase) {
+  if (kind == 0) return std::sin(2.0 * std::numbers::pi * phase);
+  if (kind == 1) return phase < 0.5 ? 1.0 : -1.0;
+  return 2.0 * phase - 1.0;
+}
+
+std::string contradiction_of(const SeriesClassification::Config& c) {
+  if (c.file.empty() != c.generate.has_value()) return "give one of task.file and task.generate";
+  if (c.generate && (!c.label.empty() || c.split))
+    return "task.label and task.split are of a table (task.file): leave them out";
+  if (!c.file.empty() && c.label.empty()) return "task.label is missing: which column says of what kind a row is?";
+  if (!c.file.empty() && !c.split)
+    return "task.split is missing: how are the rows divided, as in {kind: share, validation: 0.1, test: 0.2}?";
+  return "";
+}
+
+// Series [B, L, 1], each with its own mean and deviation taken away where that is asked for.
+Batch batch_of_series(int64_t rows, int64_t length, bool instance_norm,
+                      const std::function<void(int64_t, float*)>& fill) {
+  constexpr double kLeast = 1e-5;  // of a variance
+  Batch batch{.ids = {}, .signal = at::empty({rows, length, 1}, at::kFloat)};
+  for (int64_t row = 0; row < rows; ++row) fill(row, batch.signal.data_ptr<float>() + row * length);
+  if (instance_norm) {
+    const Tensor mean = batch.signal.mean(1, /*keepdim=*/true);
+    const Tensor variance = (batch.signal - mean).square().mean(1, /*keepdim=*/true);
+    batch.signal = (batch.signal - mean) / (variance + kLeast).sqrt();
+  }
+  batch.at = consecutive(0, length, at::kCPU);
+  return batch;
+}
+
+}  // namespace
+
+class SeriesClassification::Rows final : public LabelledSet {
+ public:
+  Rows(const SeriesClassification& task, Split split)
+      : task_(task), table_(task.table()), rows_(table_.of_split[static_cast<size_t>(split)]) {}
+  int64_t count() const override { return std::ssize(rows_); }
+  std::string name(uint64_t number) const override {
+    return fmt::format("{}: line {}", task_.config_.file.string(), table_.lines[rows_[number]]);
+  }
+  std::span<const int64_t> labels(uint64_t number) const override { return {&table_.labels[rows_[number]], 1}; }
+  Json shown(uint64_t number) const override { return {{"line", table_.lines[rows_[number]]}}; }
+  Batch batch(std::span<const uint64_t> numbers) const override {
+    return batch_of_series(std::ssize(numbers), table_.steps, task_.config_.instance_norm, [&](int64_t row, float* to) {
+      const auto& values = table_.values[rows_[numbers[static_cast<size_t>(row)]]];
+      std::copy(values.begin(), values.end(), to);
+    });
+  }
+
+ private:
+  const SeriesClassification& task_;
+  const Table& table_;
+  const std::vector<size_t>& rows_;
+};
+
+class SeriesClassification::Waves final : public LabelledSet {
+ public:
+  Waves(const SeriesClassification& task, Split split, int64_t length)
+      : waves_(*task.config_.generate),
+        split_(split),
+        length_(length),
+        key_(waves_key(task.facts_.seed, split)),
+        instance_norm_(task.config_.instance_norm) {
+    for (int64_t i = 0; i < count(); ++i)
+      labels_.push_back(static_cast<int64_t>(KeyedSequence(mix(key_, static_cast<uint64_t>(i))).below(3)));
+  }
+  int64_t count() const override { return split_ == Split::train ? waves_.examples : waves_.held_out; }
+  std::string name(uint64_t number) const override { return fmt::format("{} wave {}", split_name(split_), number); }
+  std::span<const int64_t> labels(uint64_t number) const override { return {&labels_[number], 1}; }
+  Json shown(uint64_t number) const override { return {{"wave", number}}; }
+  Batch batch(std::span<const uint64_t> numbers) const override {
+    return batch_of_series(std::ssize(numbers), length_, instance_norm_,
+                           [&](int64_t row, float* to) { draw(numbers[static_cast<size_t>(row)], to); });
+  }
+
+ private:
+  // Two to six periods a row, noise of equal chance around each value.
+  void draw(uint64_t number, float* to) const {
+    KeyedSequence drawn(mix(key_, number));
+    const auto kind = static_cast<int64_t>(drawn.below(3));
+    const double periods = 2.0 + 4.0 * drawn.unit(), start = drawn.unit();
+    for (int64_t step = 0; step < length_; ++step) {
+      const double at = start + periods * static_cast<double>(step) / static_cast<double>(length_);
+      *to++ = static_cast<float>(wave_at(kind, at - std::floor(at)) + waves_.noise * (2.0 * drawn.unit() - 1.0));
+    }
+  }
+  const GeneratedWaves& waves_;
+  Split split_;
+  int64_t length_;
+  uint64_t key_;
+  bool instance_norm_;
+  std::vector<int64_t> labels_;
+};
+
+void fields(Fields& f, GeneratedWaves& c) {
+  f("examples", c.examples, "of the training set", within(1, 1e7));
+  f("held_out", c.held_out, "of validation and of test, each", within(1, 1e7));
+  f("noise", c.noise, "at the most so much is added or taken away; waves go from -1 to 1", at_least(0.0));
+}
+
+void fields(Fields& f, SeriesClassification::Config& c) {
+  f("file", c.file, "table (.csv, .tsv; .gz or .zst): each row a series, all columns but the label its steps in order");
+  f("label", c.label, "column that says of what kind a row is");
+  f("split", c.split, "how the rows are divided into training, validation and test");
+  f("generate", c.generate, "in place of a file: sines, squares and saw teeth under noise");
+  f("instance_norm", c.instance_norm, "take each series' mean and deviation away");
+}
+
+SeriesClassification::SeriesClassification(const Config& config, const TaskFacts& facts)
+    : config_(config), facts_(facts) {
+  const std::string problem = contradiction_of(config);
+  require<ConfigError>(problem.empty(), "{}", problem);
+  if (config.split) split_ = splits().build(*config.split, {.seed = facts.seed});
+}
+
+SeriesClassification::Table SeriesClassification::read() const {
+  BadLines bad;
+  const TableFile file = read_table(config_.file, {.format = table_format(config_.file)}, bad);
+  const size_t label = file.column(config_.label);
+  require<DataError>(file.width() > 1, "{}: no column is left for values beside the label", config_.file.string());
+  Table made{.classes = {},
+             .steps = static_cast<int64_t>(file.width()) - 1,
+             .values = {},
+             .labels = {},
+             .lines = {},
+             .of_split = {}};
+  for (const auto& row : file.rows) made.classes.push_back(row[label]);
+  std::sort(made.classes.begin(), made.classes.end());
+  made.classes.erase(std::unique(made.classes.begin(), made.classes.end()), made.classes.end());
+  require<DataError>(made.classes.size() > 1, "{}: all rows are '{}': there is nothing to tell apart",
+                     config_.file.string(), made.classes.front());
+  std::vector<std::string> texts;
+  std::vector<SplitKey> keys;
+  for (size_t row = 0; row < file.rows.size(); ++row) {
+    const std::string& name = file.rows[row][label];
+    made.lines.push_back(static_cast<int64_t>(file.lines[row]));
+    made.labels.push_back(std::lower_bound(made.classes.begin(), made.classes.end(), name) - made.classes.begin());
+    auto& values = made.values.emplace_back();
+    for (size_t column = 0; column < file.width(); ++column)
+      if (column != label) values.push_back(static_cast<float>(file.number(row, column)));
+    std::vector<std::string> cells = file.rows[row];
+    cells.erase(cells.begin() + static_cast<std::ptrdiff_t>(label));
+    texts.push_back(join(cells, ","));
+  }
+  for (size_t row = 0; row < texts.size(); ++row)
+    keys.push_back({.number = static_cast<int64_t>(row),
+                    .text = texts[row],
+                    .names = {{config_.label, made.classes[static_cast<size_t>(made.labels[row])]}}});
+  const auto parts = split_->divide(keys);
+  for (size_t row = 0; row < parts.size(); ++row) made.of_split[static_cast<size_t>(parts[row])].push_back(row);
+  return made;
+}
+
+const SeriesClassification::Table& SeriesClassification::table() const {
+  std::call_once(once_, [this] { table_ = read(); });
+  return table_;
+}
+
+ModelFacts SeriesClassification::complete(ModelFacts facts) const {
+  facts = ClassTask::complete(facts);
+  facts.signal = {.channels = 1};
+  return facts;
+}
+
+bool SeriesClassification::has(Split split) const { return config_.generate || split_->gives(split); }
+bool SeriesClassification::draws_examples() const { return config_.generate || split_->drawn(); }
+
+std::optional<std::string> SeriesClassification::refuses_length(Split split, int64_t length) const {
+  if (config_.generate || !has(split)) return std::nullopt;
+  if (length != table().steps)
+    return fmt::format("the rows of {} are series of {} steps: train.length must be {}, not {}", config_.file.string(),
+                       table().steps, table().steps, length);
+  if (!table().of_split[static_cast<size_t>(split)].empty()) return std::nullopt;
+  return fmt::format("the {} split of {} has no row", split_name(split), config_.file.string());
+}
+
+const std::vector<std::string>& SeriesClassification::classes() const {
+  return config_.generate ? wave_names() : table().classes;
+}
+
+std::shared_ptr<const LabelledSet> SeriesClassification::examples(const StreamOptions& options) const {
+  if (config_.generate) return std::make_shared<Waves>(*this, options.split, options.length);
+  return std::make_shared<Rows>(*this, options.split);
+}
+
+uint64_t SeriesClassification::fingerprint() const {
+  uint64_t hash = key_of(facts_.seed, kKind);
+  if (config_.generate) return mix(hash, static_cast<uint64_t>(config_.generate->examples));
+  for (const size_t row : table().of_split[static_cast<size_t>(Split::train)]) {
+    const auto& values = table().values[row];
+    hash =
+        hash_bytes(values.data(), values.size() * sizeof(float), mix(hash, static_cast<uint64_t>(table().labels[row])));
+  }
+  return hash;
+}
+
+std::vector<std::string> SeriesClassification::summary() const {
+  if (config_.generate)
+    return {fmt::format("series_classification: {} waves of training, {} of validation and of test: sine, square, saw",
+                        config_.generate->examples, config_.generate->held_out)};
+  const auto& parts = table().of_split;
+  std::vector<std::string> lines{fmt::format("{}: series of {} steps; {} of training, {} of validation, {} of test",
+                                             config_.file.string(), table().steps, parts[0].size(), parts[1].size(),
+                                             parts[2].size())};
+  for (size_t k = 0; k < table().classes.size(); ++k)
+    lines.push_back(fmt::format("{}: {} rows", table().classes[k],
+                                std::count(table().labels.begin(), table().labels.end(), static_cast<int64_t>(k))));
+  return lines;
+}
+
+}  // namespace ordo
