@@ -125,6 +125,7 @@ Comparison replay_stretch(const fs::path& run, const Stretch& stretch, const Run
     compare_tensors(content.model, end.model(), "model", comparison);
     compare_tensors(content.optimizer, end.optimizer(), "optimizer", comparison);
     compare_tensors(content.ema, end.ema(), "ema", comparison);
+    compare_tensors(content.memory, end.memory(), "memory", comparison);
   }
   return comparison;
 }

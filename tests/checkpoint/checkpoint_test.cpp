@@ -56,19 +56,22 @@ TEST_CASE("checkpoint: what was written is read", "[unit]") {
   check_same(checkpoint.model(), content.model);
   check_same(checkpoint.optimizer(), content.optimizer);
   check_same(checkpoint.ema(), content.ema);
+  check_same(checkpoint.memory(), content.memory);
   CHECK(checkpoint.state() == content.state);
   CHECK(checkpoint.config() == content.config);
   CHECK(read_file(checkpoint.tokenizer() / "pieces" / "a.txt") == "abc");
   CHECK(entries_of(scratch / "run") == 1);
 }
 
-TEST_CASE("checkpoint: averages and tokenizer may be absent", "[unit]") {
+TEST_CASE("checkpoint: averages, memory and tokenizer may be absent", "[unit]") {
   const Scratch scratch;
   CheckpointContent content = small_content();
   content.ema.clear();
+  content.memory.clear();
   content.tokenizer = nullptr;
   const Checkpoint checkpoint(write_checkpoint(scratch.path(), 0, content));
   CHECK(checkpoint.ema().empty());
+  CHECK(checkpoint.memory().empty());
   CHECK(files_of(checkpoint.folder()) == std::vector<std::string>{"config.yaml", "manifest.json", "model.safetensors",
                                                                   "optimizer.safetensors", "state.json"});
 }

@@ -25,6 +25,7 @@ inline CheckpointContent small_content(uint64_t key = 1) {
   content.model = {{"embedding.weight", drawn({6, 4}, 1)}, {"norm.weight", drawn({4}, 2)}};
   content.optimizer = {{"embedding.weight.m", drawn({6, 4}, 3)}, {"step", at::zeros({})}};
   content.ema = {{"embedding.weight", drawn({6, 4}, 4)}};
+  content.memory = {{"blocks.0000", drawn({2, 3, 4}, 5)}};
   content.state = R"({"format": 1, "step": 12})";
   content.config = "task: {kind: lm}\n";
   content.tokenizer = [](const fs::path& folder) {

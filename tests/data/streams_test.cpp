@@ -215,6 +215,89 @@ TEST_CASE("packed windows: fewer than processes are left out, so that no process
   }
 }
 
+TEST_CASE("consecutive windows: each row reads a part of the text in order, and all parts are read once an epoch",
+          "[unit]") {
+  const auto stream = training_stream(counted({107}), {Sampling::consecutive, 3, 5, 4});  // 7 steps, one token to spare
+  CHECK(stream->batches_per_epoch() == 7.0);
+  std::set<int64_t> firsts;
+  for (int64_t epoch = 0; epoch < 8; ++epoch) {
+    CHECK(stream->epoch() == epoch);
+    std::set<int64_t> seen;
+    Ids next;
+    for (int64_t step = 0; step < 7; ++step) {
+      const auto batch = stream->next();
+      CHECK(batch->continues == (step > 0));
+      CHECK(batch->weight == 15.0);
+      for (int64_t row = 0; row < 3; ++row) {
+        const Ids ids = values(batch->ids[row]);
+        if (step > 0) CHECK(ids.front() == next[static_cast<size_t>(row)]);
+        seen.insert(ids.begin(), ids.end());
+      }
+      next = values(batch->ids.select(1, 4) + 1);
+    }
+    CHECK(seen.size() == 105);
+    firsts.insert(*seen.begin());
+  }
+  CHECK(firsts == std::set<int64_t>{0, 1});  // what is left at the ends differs between epochs
+}
+
+TEST_CASE("consecutive windows: processes share out the rows of one process", "[unit]") {
+  const auto tokens = counted({100});
+  const auto alone = training_stream(tokens, {Sampling::consecutive, 4, 5, 9});
+  const auto first = training_stream(tokens, {Sampling::consecutive, 2, 5, 9, {0, 2}}),
+             second = training_stream(tokens, {Sampling::consecutive, 2, 5, 9, {1, 2}});
+  for (int i = 0; i < 9; ++i) {
+    Ids both = starts(*first, 1)[0];
+    const Ids others = starts(*second, 1)[0];
+    both.insert(both.end(), others.begin(), others.end());
+    CHECK(both == starts(*alone, 1)[0]);
+    CHECK(first->state() == alone->state());
+  }
+}
+
+TEST_CASE("consecutive windows: stopped anywhere and gone on, the order is that of no stop", "[unit]") {
+  const auto tokens = counted({103});
+  const TrainingWindows windows{Sampling::consecutive, 4, 5, 11};  // 5 steps
+  const auto whole = starts(*training_stream(tokens, windows), 12);
+  for (int64_t stop = 0; stop <= 7; ++stop) {
+    CAPTURE(stop);
+    const auto before = prefetched(training_stream(tokens, windows), 2);
+    starts(*before, stop);
+    const auto after = prefetched(training_stream(tokens, windows), 2);
+    after->restore(before->state());
+    const auto next = after->next();
+    CHECK(next->continues == (stop % 5 != 0));
+    CHECK(values(next->ids.select(1, 0).contiguous()) == whole[static_cast<size_t>(stop)]);
+  }
+  const auto stream = training_stream(tokens, windows);
+  CHECK(contains(thrown<CheckpointError>([&] { stream->restore(parse_json(R"({"epoch":0,"cursor":6})", "state")); }),
+                 "the batch size has changed"));
+  CHECK(contains(thrown<DataError>([&] {
+                   training_stream(tokens, {Sampling::consecutive, 21, 5, 1});
+                 }),
+                 "need at least 106"));
+}
+
+TEST_CASE("reading: documents from their start, a window at a time, that goes on but at a document's start", "[unit]") {
+  const auto tokens = counted({7, 1, 4});
+  const auto stream = reading_stream(tokens, 3, {});
+  std::vector<Ids> rows;
+  std::vector<bool> continues;
+  std::set<int64_t> judged;
+  while (const auto batch = stream->next()) {
+    rows.push_back(values(batch->ids));
+    continues.push_back(batch->continues);
+    CHECK(batch->mask.positional());
+    for (const int64_t target : values(batch->targets)) judged.insert(target);
+  }
+  CHECK(rows == std::vector<Ids>{{0, 1, 2}, {3, 4, 5}, {8, 9, 10}});
+  CHECK(continues == std::vector<bool>{false, true, false});
+  CHECK(judged == std::set<int64_t>{1, 2, 3, 4, 5, 6, 9, 10, 11});
+  const auto second = reading_stream(tokens, 3, {1, 2});
+  CHECK_FALSE(second->next().has_value());  // document 1, a single token
+  CHECK(contains(thrown<DataError>([&] { reading_stream(counted({1, 1}), 3, {}); }), "no document of two tokens"));
+}
+
 TEST_CASE("training windows: a seed gives the order, and another seed another one", "[unit]") {
   const auto tokens = counted({1000});
   for (const Sampling sampling : {Sampling::random, Sampling::packed}) {

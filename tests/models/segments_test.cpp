@@ -6,7 +6,6 @@
 #include <c10/core/GradMode.h>
 
 #include "ordo/models/probe.h"
-#include "ordo/positions/shaw.h"
 #include "support/models.h"
 #include "support/thrown.h"
 #include "support/tolerance.h"
@@ -175,10 +174,8 @@ TEST_CASE("segments: what cannot go on is refused in words", "[unit]") {
     CHECK(contains(message, "model.memory (4) needs an encoding that looks at distances"));
     CHECK(contains(message, std::string(encoding) + " does not"));
   }
-  Decoder::Config bounded = remembering("none", 4, 1);
-  bounded.position = {Choice<PositionEncoding>("shaw", Shaw::Config{.variant = Shaw::Variant::relative_key})};
-  bounded.max_length = kSegment;
-  CHECK(contains(thrown<ConfigError>([&] { decoder_of(bounded); }), "model.memory (4) stands before train.length (6)"));
+  CHECK(contains(thrown<ConfigError>([] { decoder_of(remembering("xpos", 40'000, 1)); }),
+                 "model.memory (40000) stands before train.length (6)"));
   const auto model = decoder_of(remembering("rope", 4, 1));
   SegmentMemory memory;
   const Tensor ids = some_ids(2, 2 * kSegment);

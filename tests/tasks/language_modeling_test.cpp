@@ -30,9 +30,9 @@ class Bigram final : public Model {
         positions().build(position, {.dim = 4, .heads = 1, .kv_heads = 1, .head_dim = 4, .layers = 1, .max_length = 4});
     eval();
   }
-  Tensor forward(const ModelInput& in, KVCache*) override { return at::one_hot(in.ids, vocab_size_).to(at::kFloat); }
+  Tensor forward(const ModelInput& in, Cache*) override { return at::one_hot(in.ids, vocab_size_).to(at::kFloat); }
   Head& head() override { return *head_; }
-  std::shared_ptr<KVCache> make_cache() const override { return nullptr; }
+  std::shared_ptr<Cache> make_cache() const override { return nullptr; }
   int64_t max_length() const override { return 4; }
   bool causal() const override { return true; }
   PositionEncoding& position() override { return *position_; }
@@ -181,6 +181,38 @@ TEST_CASE("language modeling: packed documents have the loss of each alone", "[u
   }
   CHECK(together.tokens == tokens);
   CHECK(std::abs(together.metrics.at("loss") - nats / tokens) < 1e-5);
+}
+
+TEST_CASE("language modeling: with a memory each document is read from its start, whatever the batch", "[unit]") {
+  const Scratch scratch;
+  const auto task =
+      task_of("tokenizer: byte, sampling: consecutive, " +
+              data_of(scratch.write("a.txt", kText), ", validation: [" + scratch.write("b.txt", kText).string() + ", " +
+                                                         scratch.write("c.txt", kText).string() + "]"));
+  ModelFile file;
+  load_config_text(
+      "model: {kind: decoder, dim: 16, layers: 1, attention: {heads: 2}, init: {std: 0.3}, position: transformer_xl, "
+      "memory: 128}",
+      walk_of(file), {});
+  const auto model = models().build(file.model, {.vocab_size = 256, .max_length = 8, .seed = 1});
+  model->eval();
+  // To one layer, a memory of everything is the whole text.
+  const double whole =
+      task->evaluate(*model, {.split = Split::validation, .batch_size = 1, .length = 500}).metrics.at("loss");
+  for (const int64_t batch_size : {1, 7, 64}) {
+    const auto found = task->evaluate(*model, {.split = Split::validation, .batch_size = batch_size, .length = 8});
+    CHECK(found.tokens == 2.0 * static_cast<double>(kText.size() - 1));
+    CHECK(near(found.metrics.at("loss"), whole));
+    CHECK(found.protocol == "non_overlapping");
+  }
+  CHECK(contains(thrown<ConfigError>([&] {
+                   task->evaluate(*model, {.split = Split::validation, .batch_size = 1, .length = 8, .stride = 4});
+                 }),
+                 "evaluate.stride (4)"));
+  CHECK_FALSE(task->refuses(*model));
+  const auto several = task_of("tokenizer: byte, sampling: consecutive, " +
+                               data_of(scratch.write("d.txt", "one\n\ntwo\n"), ", documents: blank_line"));
+  CHECK(contains(several->refuses(*model).value_or(""), "the training data are 2 documents"));
 }
 
 TEST_CASE("language modeling: the model's vocabulary is the tokenizer's, or a larger one that was asked for",

@@ -90,6 +90,23 @@ TEST_CASE("resume: every schedule, precision and recompute policy goes on to the
   }
 }
 
+TEST_CASE("resume: rows that go on remember what stood before them, to the bit", "[unit]") {
+  const RunConfig config = sample_config({"task.sampling=consecutive", "model.memory=24", "train.accumulate=1",
+                                          "model.position=transformer_xl", "train.steps=12"});
+  const auto middle = after(config, 2);
+  REQUIRE(middle.memory.size() == 2);
+  CHECK(middle.memory[0].second.sizes() == at::IntArrayRef({2, 24, 16}));
+  every_stop_is_harmless(config, 12);
+  const TemporaryFolder folder("memory");
+  Trainer trainer(config, sample_parts(config));
+  trainer.restore(Checkpoint(write_checkpoint(folder.path(), 2, middle)));
+  for (int64_t i = 2; i < 12; ++i) trainer.step();
+  CHECK(same_content(trainer.content(), after(config, 12)));
+  CheckpointContent other = middle;
+  other.memory[1].second = other.memory[1].second.slice(0, 0, 1);
+  CHECK(contains(thrown<CheckpointError>([&] { resumed(config, other, 1); }), "does not fit 2 blocks"));
+}
+
 TEST_CASE("resume: through a run folder on disk, with metrics, best and evaluations", "[unit]") {
   const TemporaryFolder folders("resume");
   const RunConfig config = sample_config({"evaluate.every=2", "checkpoint.every=3"});

@@ -118,7 +118,8 @@ inline Closeness same_content(const CheckpointContent& a, const CheckpointConten
       if (x[i].first != y[i].first || !same_bytes(x[i].second, y[i].second)) return x[i].first;
     return "";
   };
-  for (const std::string& where : {differs(a.model, b.model), differs(a.optimizer, b.optimizer), differs(a.ema, b.ema)})
+  for (const std::string& where : {differs(a.model, b.model), differs(a.optimizer, b.optimizer), differs(a.ema, b.ema),
+                                   differs(a.memory, b.memory)})
     if (!where.empty()) return {false, "differs in " + where};
   if (a.state != b.state) return {false, "states differ:\n" + a.state + b.state};
   return {true, ""};

@@ -6,6 +6,7 @@
 
 #include "ordo/checkpoint/weights.h"
 #include "ordo/core/files.h"
+#include "ordo/tasks/goes_on.h"
 #include "ordo/train/evaluate.h"
 #include "ordo/train/judge.h"
 #include "support/thrown.h"
@@ -281,6 +282,50 @@ TEST_CASE("evaluation: averages are used, and the weights are back afterwards", 
   load_into(before.ema, weights_of(*model), "a test");
   const auto alone = evaluate_lengths(*task, *model, evaluate_options(config, Split::validation));
   CHECK(averaged.at(0).evaluation.metrics == alone.at(0).evaluation.metrics);
+}
+
+TEST_CASE("segments: what a memory cannot go on in is refused in words", "[unit]") {
+  const auto refused = [](const std::vector<std::string>& overrides) {
+    return thrown<ConfigError>([&] {
+      std::vector<std::string> all{"model.memory=8", "task.sampling=consecutive", "train.accumulate=1"};
+      all.insert(all.end(), overrides.begin(), overrides.end());
+      const RunConfig config = sample_config(all);
+      Trainer trainer(config, sample_parts(config));
+    });
+  };
+  CHECK(refused({}) == "(nothing was thrown)");
+  CHECK(
+      contains(refused({"train.accumulate=2"}), "train.accumulate (2) takes the rows of an update one after another"));
+  CHECK(contains(refused({"evaluate.stride=4"}), "evaluate.stride (4) slides windows over each other"));
+  for (const std::string sampling : {"random", "packed"})
+    CHECK(contains(refused({"task.sampling=" + sampling}), "the rows of this task do not"));
+  CHECK(contains(refused({"model.position=learned"}), "learned does not"));
+  const RunConfig config = sample_config({"model.memory=8", "train.accumulate=1"});
+  TrainerParts parts = sample_parts(config);
+  parts.task = std::make_shared<GradedTask>(parts.task, std::vector<double>{1.0});  // a task that knows no such rows
+  CHECK(contains(thrown<ConfigError>([&] { Trainer trainer(config, parts); }), "the rows of this task do not"));
+}
+
+TEST_CASE("segments: a step that is skipped leaves nothing that is not finite behind", "[unit]") {
+  const RunConfig config =
+      sample_config({"model.memory=8", "task.sampling=consecutive", "train.accumulate=1", "train.on_nonfinite=skip"});
+  class Spoilt final : public WrappedTask, public GoesOn {
+   public:
+    using WrappedTask::WrappedTask;
+    bool rows_go_on() const override { return true; }
+    Loss loss(Model& model, const Batch& batch, const LossOptions& o) const override {
+      Loss loss = inner_->loss(model, batch, o);
+      if (batch.draw.step != 2) return loss;
+      batch.memory->hidden[0].fill_(std::nan(""));
+      return {loss_times_infinity(loss.sum, model), loss.weight};
+    }
+  };
+  TrainerParts parts = sample_parts(config);
+  parts.task = std::make_shared<Spoilt>(parts.task);
+  Trainer trainer(config, parts);
+  trainer.step();
+  CHECK(trainer.step().skipped);
+  CHECK_FALSE(trainer.step().skipped);
 }
 
 TEST_CASE("evaluation: a length past a learned table is refused in words and is no failure", "[unit]") {

@@ -41,8 +41,9 @@ class MultiHeadAttention : public torch::nn::Module {
     Mask mask = {};  // of queries against keys, without a cache
     Draw draw = {};
     KVCache* cache = nullptr;
-    Tensor memory =
-        {};  // [B, Lm, D]: keys and values come from here instead of x (cross-attention); undefined: self-attention
+    // [B, Lm, D]: keys and values come from here instead of x: cross-attention, or x with what stands before it;
+    // undefined: from x
+    Tensor memory = {};
     Positions memory_at = {};
     bool want_weights = false;
   };

@@ -20,7 +20,8 @@ namespace ordo {
 namespace {
 
 constexpr std::string_view kModel = "model.safetensors", kOptimizer = "optimizer.safetensors", kEma = "ema.safetensors",
-                           kState = "state.json", kConfig = "config.yaml", kTokenizer = "tokenizer";
+                           kMemory = "memory.safetensors", kState = "state.json", kConfig = "config.yaml",
+                           kTokenizer = "tokenizer";
 constexpr std::string_view kStepPrefix = "step-", kTemporaryMark = ".tmp-";
 
 // ".step-00002000.tmp-4711": what process 4711 is writing or deleting.
@@ -103,6 +104,7 @@ void write_files(const fs::path& folder, int64_t step, const CheckpointContent& 
   manifest.files.push_back(write_tensors(folder, kModel, content.model));
   manifest.files.push_back(write_tensors(folder, kOptimizer, content.optimizer));
   if (!content.ema.empty()) manifest.files.push_back(write_tensors(folder, kEma, content.ema));
+  if (!content.memory.empty()) manifest.files.push_back(write_tensors(folder, kMemory, content.memory));
   manifest.files.push_back(write_text(folder, kState, content.state));
   manifest.files.push_back(write_text(folder, kConfig, content.config));
   if (content.tokenizer) write_tokenizer(folder, content, manifest);
@@ -194,6 +196,9 @@ NamedTensors Checkpoint::model() const { return all_tensors(folder_ / kModel); }
 NamedTensors Checkpoint::optimizer() const { return all_tensors(folder_ / kOptimizer); }
 NamedTensors Checkpoint::ema() const {
   return fs::exists(folder_ / kEma) ? all_tensors(folder_ / kEma) : NamedTensors();
+}
+NamedTensors Checkpoint::memory() const {
+  return fs::exists(folder_ / kMemory) ? all_tensors(folder_ / kMemory) : NamedTensors();
 }
 std::string Checkpoint::state() const { return checked_text(folder_ / kState); }
 std::string Checkpoint::config() const { return checked_text(folder_ / kConfig); }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A checkpoint is a folder runs/<name>/step-00002000/ with model.safetensors, optimizer.safetensors, ema.safetensors
-// (when averaged), state.json, config.yaml, tokenizer/ and manifest.json (sizes and checksums). It is written beside,
-// flushed and renamed; a folder without a valid manifest does not exist.
+// (when averaged), memory.safetensors (when it keeps the segments before), state.json, config.yaml, tokenizer/ and
+// manifest.json (sizes and checksums). It is written beside, flushed and renamed; a folder without a valid manifest
+// does not exist.
 #pragma once
 #include <functional>
 #include <optional>
@@ -22,6 +23,7 @@ struct CheckpointContent {
   std::string state;                                      // state.json, already text
   std::string config;                                     // config.yaml, resolved
   std::function<void(const fs::path& folder)> tokenizer;  // writes the tokenizer's files; may be empty
+  NamedTensors memory = {};                               // empty: no such file
 };
 
 std::string checkpoint_name(int64_t step);                      // "step-00002000"
@@ -40,7 +42,8 @@ class Checkpoint {
   int64_t step() const { return step_; }
   NamedTensors model() const;
   NamedTensors optimizer() const;
-  NamedTensors ema() const;  // empty when there is none
+  NamedTensors ema() const;     // empty when there is none
+  NamedTensors memory() const;  // what each block read of the segments before, in order; empty when there is none
   std::string state() const;
   std::string config() const;
   fs::path tokenizer() const { return folder_ / "tokenizer"; }

@@ -23,6 +23,10 @@ void require_sizes(int64_t batch_size, int64_t length) {
                        "batches need a size and a length of at least 1, found {} and {}", batch_size, length);
 }
 
+Batch made(const BatchMaker& make, const TokenSequence& tokens, const std::vector<Window>& rows, int64_t epoch) {
+  return make ? make(tokens, rows, epoch) : batch_of(tokens, rows);
+}
+
 class TrainingStream final : public BatchStream {
  public:
   TrainingStream(std::shared_ptr<const TokenSequence> tokens, const TrainingWindows& settings)
@@ -39,8 +43,9 @@ class TrainingStream final : public BatchStream {
     std::vector<Window> rows;
     const auto [from, to] = share();
     for (int64_t i = from; i < to; ++i) rows.push_back(window(place_.epoch, i));
+    const int64_t epoch = place_.epoch;
     advance();
-    return batch_of(*tokens_, rows);
+    return made(settings_.make, *tokens_, rows, epoch);
   }
   Json state() const override { return place_.to_json(); }
   void restore(const Json& state) override {
@@ -92,6 +97,62 @@ class TrainingStream final : public BatchStream {
   StreamPlace place_;
 };
 
+class ConsecutiveStream final : public BatchStream {
+ public:
+  ConsecutiveStream(std::shared_ptr<const TokenSequence> tokens, const TrainingWindows& settings)
+      : tokens_(std::move(tokens)), settings_(settings), rows_(settings.batch_size * settings.ranks.count) {
+    require_sizes(settings_.batch_size, settings_.length);
+    steps_ = (tokens_->size() - 1) / (rows_ * settings_.length);
+    require<DataError>(steps_ >= 1,
+                       "the training data has {} tokens; {} rows that each read a part of it in windows of {} need at "
+                       "least {}",
+                       tokens_->size(), rows_, settings_.length, rows_ * settings_.length + 1);
+  }
+
+  std::optional<Batch> next() override {
+    const int64_t step = place_.cursor / rows_;
+    std::vector<Window> windows;
+    for (int64_t row = 0; row < settings_.batch_size; ++row) {
+      const int64_t part = settings_.ranks.rank * settings_.batch_size + row;
+      const int64_t begin = start(place_.epoch) + (part * steps_ + step) * settings_.length;
+      windows.push_back({.begin = begin, .end = begin + settings_.length, .judged = begin});
+    }
+    Batch batch = made(settings_.make, *tokens_, windows, place_.epoch);
+    batch.continues = step > 0;
+    advance();
+    return batch;
+  }
+  Json state() const override { return place_.to_json(); }
+  void restore(const Json& state) override {
+    const StreamPlace place = StreamPlace::from_json(state, steps_ * rows_);
+    require<CheckpointError>(place.cursor % rows_ == 0,
+                             "the place in the data is window {} of an epoch, which {} rows that go on from batch to "
+                             "batch never come to: the batch size has changed",
+                             place.cursor, rows_);
+    place_ = place;
+    if (place_.cursor == steps_ * rows_) place_ = {.epoch = place_.epoch + 1, .cursor = 0};
+  }
+  int64_t epoch() const override { return place_.epoch; }
+  double batches_per_epoch() const override { return static_cast<double>(steps_); }
+
+ private:
+  void advance() {
+    place_.cursor += rows_;
+    if (place_.cursor == steps_ * rows_) place_ = {.epoch = place_.epoch + 1, .cursor = 0};
+  }
+  int64_t start(int64_t epoch) const {
+    const uint64_t key = mix(key_of(settings_.seed, "data order"), static_cast<uint64_t>(epoch));
+    const int64_t spare = tokens_->size() - 1 - steps_ * rows_ * settings_.length;
+    return static_cast<int64_t>(KeyedSequence(key).below(static_cast<uint64_t>(spare) + 1));
+  }
+
+  std::shared_ptr<const TokenSequence> tokens_;
+  TrainingWindows settings_;
+  int64_t rows_;       // of all processes
+  int64_t steps_ = 0;  // of an epoch
+  StreamPlace place_;
+};
+
 class EvaluationStream final : public BatchStream {
  public:
   EvaluationStream(std::shared_ptr<const TokenSequence> tokens, const EvaluationWindows& settings)
@@ -121,7 +182,7 @@ class EvaluationStream final : public BatchStream {
     else
       for (int64_t i = first; i < std::min(first + settings_.batch_size, whole_); ++i) rows.push_back(window(i));
     place_.cursor += settings_.ranks.count;
-    return batch_of(*tokens_, rows);
+    return made(settings_.make, *tokens_, rows, /*epoch=*/0);
   }
   Json state() const override { return place_.to_json(); }
   void restore(const Json& state) override { place_ = StreamPlace::from_json(state, batches_ + settings_.ranks.count); }
@@ -142,6 +203,40 @@ class EvaluationStream final : public BatchStream {
   EvaluationWindows settings_;
   int64_t inputs_;  // tokens that have a next one
   int64_t windows_ = 0, whole_ = 0, batches_ = 0;
+  StreamPlace place_;
+};
+
+class ReadingStream final : public BatchStream {
+ public:
+  ReadingStream(std::shared_ptr<const TokenSequence> tokens, int64_t length, const Ranks& ranks)
+      : tokens_(std::move(tokens)) {
+    require_sizes(1, length);
+    const std::vector<int64_t>& borders = tokens_->borders();
+    for (size_t d = static_cast<size_t>(ranks.rank); d + 1 < borders.size(); d += static_cast<size_t>(ranks.count)) {
+      const int64_t begin = borders[d],
+                    end = borders[d + 1] - 1;  // the last token has no next one
+      for (int64_t at = begin; at < end; at += length)
+        windows_.push_back({{.begin = at, .end = std::min(at + length, end), .judged = at}, at > begin});
+    }
+    require<DataError>(!windows_.empty() || ranks.count > 1,
+                       "the data to evaluate on has no document of two tokens, one to read and one to predict");
+  }
+
+  std::optional<Batch> next() override {
+    if (place_.cursor == std::ssize(windows_)) return std::nullopt;
+    const auto& [window, continues] = windows_[static_cast<size_t>(place_.cursor++)];
+    Batch batch = batch_of(*tokens_, {window});
+    batch.continues = continues;
+    return batch;
+  }
+  Json state() const override { return place_.to_json(); }
+  void restore(const Json& state) override { place_ = StreamPlace::from_json(state, std::ssize(windows_)); }
+  int64_t epoch() const override { return 0; }
+  double batches_per_epoch() const override { return static_cast<double>(windows_.size()); }
+
+ private:
+  std::shared_ptr<const TokenSequence> tokens_;
+  std::vector<std::pair<Window, bool>> windows_;  // and whether it goes on from the one before
   StreamPlace place_;
 };
 
@@ -198,7 +293,13 @@ Batch batch_of(const TokenSequence& tokens, const std::vector<Window>& windows) 
 
 std::unique_ptr<BatchStream> training_stream(std::shared_ptr<const TokenSequence> tokens,
                                              const TrainingWindows& windows) {
+  if (windows.sampling == Sampling::consecutive) return std::make_unique<ConsecutiveStream>(std::move(tokens), windows);
   return std::make_unique<TrainingStream>(std::move(tokens), windows);
+}
+
+std::unique_ptr<BatchStream> reading_stream(std::shared_ptr<const TokenSequence> tokens, int64_t length,
+                                            const Ranks& ranks) {
+  return std::make_unique<ReadingStream>(std::move(tokens), length, ranks);
 }
 
 std::unique_ptr<BatchStream> evaluation_stream(std::shared_ptr<const TokenSequence> tokens,

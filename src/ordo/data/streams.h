@@ -4,12 +4,23 @@
 // batch carries segments: tokens see their own document only, positions restart, and the first token of a document is
 // nobody's target.
 #pragma once
+#include <functional>
 #include <memory>
+#include <vector>
 
 #include "ordo/data/batch.h"
 #include "ordo/data/tokens.h"
 
 namespace ordo {
+
+// One row: inputs [begin, end) of the sequence; of its targets those of inputs from `judged` on count.
+struct Window {
+  int64_t begin = 0, end = 0, judged = 0;
+};
+// Rows of equal length, each token's target the next one.
+Batch batch_of(const TokenSequence& tokens, const std::vector<Window>& windows);
+// What a task makes of its windows instead; epoch: of a training, else 0.
+using BatchMaker = std::function<Batch(const TokenSequence& tokens, const std::vector<Window>& windows, int64_t epoch)>;
 
 // The place in the data: epochs done, and windows or examples (batches, in an evaluation of windows) of this one.
 struct StreamPlace {
@@ -23,17 +34,22 @@ struct StreamPlace {
 // (nanoGPT's way). All batches are full. packed: the sequence is laid out in floor((n-1) / L) windows side by side
 // (from a start drawn anew each epoch, so that the rest at the ends is another one), each taken once an epoch in
 // shuffled order. The last batch of an epoch is smaller when the windows do not divide evenly; with several processes
-// each gets an equal share of it to within one row, and fewer windows than processes are left out.
-enum class Sampling { random, packed };
+// each gets an equal share of it to within one row, and fewer windows than processes are left out. consecutive: the
+// sequence is cut into as many equal parts as a batch of all processes has rows (from a start drawn as for packed), and
+// each row reads its part in order, window after window (Dai et al. 2019): Batch::continues, but at the start of an
+// epoch. All batches are full.
+enum class Sampling { random, packed, consecutive };
 
 struct TrainingWindows {
   Sampling sampling = Sampling::random;
   int64_t batch_size = 1, length = 1;
   uint64_t seed = 0;
   Ranks ranks = {};
+  BatchMaker make = {};  // empty: batch_of
 };
 // Endless. The state is {"epoch", "cursor"}, the cursor counting the windows of all processes: it holds for another
-// batch size as well. Throws DataError when the sequence is too short for one window (for one a process).
+// batch size as well, where rows do not go on. Throws DataError when the sequence is too short for one window (for one
+// a process; for one a row).
 std::unique_ptr<BatchStream> training_stream(std::shared_ptr<const TokenSequence> tokens,
                                              const TrainingWindows& windows);
 
@@ -42,6 +58,7 @@ struct EvaluationWindows {
   int64_t stride = 0;  // 0 or length: windows side by side; n < length: each next window starts n later and judges its
                        // last n targets
   Ranks ranks = {};    // batch i belongs to process i mod count
+  BatchMaker make = {};  // empty: batch_of
 };
 // From the first token to the last: every token but the first of each document is judged exactly once. The last window
 // is as long as what is left and forms a batch of its own. Throws DataError for less than two tokens, ConfigError for a
@@ -49,11 +66,11 @@ struct EvaluationWindows {
 std::unique_ptr<BatchStream> evaluation_stream(std::shared_ptr<const TokenSequence> tokens,
                                                const EvaluationWindows& windows);
 
-// One row: inputs [begin, end) of the sequence; of its targets those of inputs from `judged` on count.
-struct Window {
-  int64_t begin = 0, end = 0, judged = 0;
-};
-// Rows of equal length.
-Batch batch_of(const TokenSequence& tokens, const std::vector<Window>& windows);
+// The documents one after another, each from its first token to its last in windows side by side, that none crosses:
+// one row a batch, which continues the one before, but at the start of a document. Every token but the first of each
+// document is judged exactly once; document i belongs to process i mod count. Throws DataError for less than two
+// tokens.
+std::unique_ptr<BatchStream> reading_stream(std::shared_ptr<const TokenSequence> tokens, int64_t length,
+                                            const Ranks& ranks);
 
 }  // namespace ordo

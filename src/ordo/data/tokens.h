@@ -65,6 +65,8 @@ class TokenSequence {
   int64_t documents() const { return static_cast<int64_t>(documents_.size()); }
   // Ids [from, from + ids.size()), and for each the number of its document.
   void read(int64_t from, std::span<int64_t> ids, std::span<int64_t> documents) const;
+  // Where each document begins, and the end of the last one.
+  const std::vector<int64_t>& borders() const { return begins_; }
   std::string place(int64_t token) const;  // "input.txt, offset 512": in tokens from the start of the file
   // [0, at) and [at, size); a document that is cut becomes two.
   std::pair<TokenSequence, TokenSequence> cut(int64_t at) const;

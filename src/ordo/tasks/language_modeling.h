@@ -4,46 +4,32 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "ordo/data/corpus.h"
-#include "ordo/data/streams.h"
-#include "ordo/tasks/task.h"
+#include "ordo/tasks/corpus_task.h"
+#include "ordo/tasks/goes_on.h"
 
 namespace ordo {
 
-class LanguageModeling final : public Task {
+class LanguageModeling final : public CorpusTask, public GoesOn {
  public:
-  struct Config {
-    std::optional<Choice<Tokenizer>> tokenizer = {};
-    DataConfig data;
-    int64_t vocab_size = 0;  // 0: the tokenizer's
+  struct Config : CorpusConfig {
     Sampling sampling = Sampling::random;
   };
   static constexpr std::string_view kKind = "language_modeling", kSummary = "predict the next token of a text";
   LanguageModeling(const Config& config, const TaskFacts& facts);
-  ModelFacts complete(ModelFacts facts) const override;
   std::optional<std::string> refuses(const Model& model) const override;
   std::unique_ptr<BatchStream> open(const StreamOptions& options) const override;
-  bool has(Split split) const override { return corpus_->has(split); }
   bool judges_windows() const override { return true; }
-  bool draws_examples() const override { return config_.data.generate.has_value(); }
-  Loss loss(Model& model, const Batch& batch, const LossOptions& options) const override;
-  // loss (nats a token), perplexity, accuracy; with a tokenizer bits_per_character and bits_per_byte of its text.
+  bool rows_go_on() const override { return sampling_ == Sampling::consecutive; }
+  // loss (nats a token), perplexity, accuracy; with a tokenizer bits_per_character and bits_per_byte of its text. A
+  // model that keeps the segments before reads each document from its start, a row at a time.
   Evaluation evaluate(Model& model, const StreamOptions& options) const override;
-  const Tokenizer* tokenizer() const override;
   std::shared_ptr<const TextWriter> writer() const override;
-  uint64_t fingerprint() const override;
-  std::vector<std::string> summary() const override;
 
  private:
-  int64_t vocab_size() const;
-  std::shared_ptr<const TokenSequence> tokens(Split split) const;
-  Config config_;
-  TaskFacts facts_;
-  // Read when first needed.
-  std::unique_ptr<Corpus> corpus_;
-  mutable std::shared_ptr<const Tokenizer> tokenizer_;
+  std::optional<std::string> refuses_memory(const Model& model) const;
+  std::unique_ptr<BatchStream> to_judge(const Model& model, const StreamOptions& options) const;
+  Sampling sampling_;
 };
 void fields(Fields& f, LanguageModeling::Config& c);
 

@@ -41,6 +41,7 @@ constexpr DriftRule kDriftRules[] = {
     {"model.feed_forward.activation", Drift::needs_force, kFunction},
     {"model.position", Drift::needs_force, kFunction},
     {"model.position.kind", Drift::refused, kShape},
+    {"model.memory", Drift::needs_force, kFunction},
     {"model.attention.dropout", Drift::allowed, kOnward},
     {"model.attention.kernel", Drift::allowed, "kernels agree to rounding, not to the bit"},
     {"model.attention.window", Drift::needs_force, kFunction},

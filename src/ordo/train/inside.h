@@ -23,6 +23,7 @@ struct Trainer::Inside {
   std::vector<EvalReport> evaluate(Split split, const std::atomic<bool>* stop = nullptr);  // none: it was stopped
 
   std::vector<Batch> next_batches();
+  void restore_memory(const NamedTensors& saved);
   void settle(const UpdateReport& update);
   void roll_back(const std::string& why);
   void load_weights(const CheckpointContent& from);
@@ -47,6 +48,7 @@ struct Trainer::Inside {
   ScheduleFacts facts;
   Updater updater;
   TrainState state;
+  SegmentMemory memory;  // of a model that keeps the segments before
   Judge judge;
   std::optional<Saver> saver;
   int64_t saved_step = -1;  // of the newest checkpoint of this state

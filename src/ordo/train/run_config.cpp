@@ -8,6 +8,7 @@
 #include "ordo/config/numbers.h"
 #include "ordo/config/writer.h"
 #include "ordo/core/text.h"
+#include "ordo/models/decoder.h"
 #include "ordo/models/stack_of.h"
 #include "ordo/tasks/language_modeling.h"
 #include "ordo/train/judge.h"
@@ -167,6 +168,24 @@ void fields(Fields& f, RunConfig& c) {
   f("checkpoint", c.checkpoint, "when it is saved and what is kept");
 }
 
+namespace {
+// Rows go on from one batch to the next: one update must not read several.
+void check_memory(const RunConfig& c, Problems& problems) {
+  if (c.model.kind != Decoder::kKind || !c.model.config) return;
+  const int64_t memory = c.model.as<Decoder::Config>().memory;
+  if (memory > 0 && c.train.accumulate > 1)
+    problems.add("train.accumulate",
+                 "train.accumulate ({}) takes the rows of an update one after another, but with model.memory ({}) they "
+                 "go on from update to update: use accumulate: 1 and a larger batch",
+                 c.train.accumulate, memory);
+  if (memory > 0 && c.evaluate.stride > 0)
+    problems.add("evaluate.stride",
+                 "evaluate.stride ({}) slides windows over each other, but with model.memory ({}) each goes on where "
+                 "the one before ended: leave it out",
+                 c.evaluate.stride, memory);
+}
+}  // namespace
+
 void check(const RunConfig& c, Problems& problems) {
   if (c.name.find_first_of("/\\") != std::string::npos || c.name.starts_with('.'))
     problems.add("name", "'{}' names a folder, so it must not start with a dot or hold / or \\", c.name);
@@ -189,6 +208,7 @@ void check(const RunConfig& c, Problems& problems) {
   if (c.task.kind == LanguageModeling::kKind && c.task.config)
     for (auto& text : contradictions(c.task.as<LanguageModeling::Config>().data, "task.data"))
       problems.add_text("task.data", std::move(text));
+  check_memory(c, problems);
   // A task cannot be made of settings that contradict each other.
   check(c.model, "model", problems.empty() ? checked_row_length(c, problems) : c.train.length, problems);
 }

@@ -9,7 +9,9 @@
 #include "ordo/core/hash.h"
 #include "ordo/core/log.h"
 #include "ordo/core/text.h"
+#include "ordo/models/stack_model.h"
 #include "ordo/ops/device.h"
+#include "ordo/tasks/goes_on.h"
 #include "ordo/train/certified.h"
 #include "ordo/train/inside.h"
 #include "ordo/train/jsonl.h"
@@ -41,6 +43,7 @@ StreamOptions training_stream(const RunConfig& config) {
   return {.split = Split::train,
           .batch_size = rows_of(config.train),
           .length = config.train.length,
+          .batch_tokens = config.train.batch_tokens,
           .seed = config.seed(),
           .training = true};
 }
@@ -78,7 +81,6 @@ Trainer::Inside::Inside(const RunConfig& run_config, TrainerParts trainer_parts)
   if (const Tokenizer* tokenizer = parts.task->tokenizer())
     state.tokenizer_fingerprint = hash_text(tokenizer->fingerprint());
   if (!parts.run.empty()) saver.emplace(parts.run, config.checkpoint.keep);
-  if (config.train.on_nonfinite == OnNonfinite::rollback) good = content();
 }
 
 // ---- one step ----
@@ -86,6 +88,7 @@ Trainer::Inside::Inside(const RunConfig& run_config, TrainerParts trainer_parts)
 StepReport Trainer::Inside::step() {
   const auto began = TrainClock::now();
   const int64_t epoch = stream->epoch();
+  if (config.train.on_nonfinite == OnNonfinite::rollback && !good) good = content();
   const auto batches = next_batches();
   const UpdateReport update = updater.update(*parts.task, *parts.model, batches, state.updates);
   int64_t tokens = 0;
@@ -114,9 +117,11 @@ std::vector<Batch> Trainer::Inside::next_batches() {
   for (int64_t micro = 0; micro < config.train.accumulate; ++micro) {
     auto batch = stream->next();
     ORDO_ASSERT(batch.has_value());  // training streams have no end
-    for (const Tensor& ids : {batch->ids, batch->source.ids})
-      if (state.data_order && ids.defined())
-        state.data_order = mix(*state.data_order, hash_bytes(ids.data_ptr(), ids.nbytes()));
+    for (const Tensor& read : {batch->ids, batch->source.ids, batch->signal})
+      if (state.data_order && read.defined())
+        state.data_order = mix(*state.data_order, hash_bytes(read.data_ptr(), read.nbytes()));
+    if (!batch->continues) memory.hidden.clear();
+    if (kept_tokens(*parts.model) > 0) batch->memory = &memory;
     batch->draw = {.seed = config.seed(), .step = state.step + 1, .micro = micro};
     batches.push_back(to_device(*batch, parts.device));
   }
@@ -132,6 +137,7 @@ void Trainer::Inside::settle(const UpdateReport& update) {
   }
   ++state.skipped;
   ++skipped_in_a_row;
+  memory.hidden.clear();  // it may hold what was not finite
   if (update.overflowed) {
     log::info("step {}: gradients overflowed under the loss scale {}, the update is skipped and the scale is now {}",
               state.step, number_text(update.loss_scale), number_text(updater.scaler().scale()));
@@ -214,6 +220,12 @@ RunReport Trainer::Inside::finish(RunReport::End end, TrainClock::time_point beg
 namespace {
 TrainerParts accepted(TrainerParts parts) {
   if (const auto refusal = parts.task->refuses(*parts.model)) throw ConfigError(*refusal);
+  const int64_t kept = kept_tokens(*parts.model);
+  const auto* const rows = dynamic_cast<const GoesOn*>(parts.task.get());
+  require<ConfigError>(kept == 0 || (rows != nullptr && rows->rows_go_on()),
+                       "model.memory ({}) goes on from the segment before, but the rows of this task do not: use "
+                       "task.kind: language_modeling with task.sampling: consecutive, or model.memory: 0",
+                       kept);
   return parts;
 }
 }  // namespace
@@ -253,7 +265,8 @@ void Trainer::restore(const Checkpoint& checkpoint) {
                     .ema = checkpoint.ema(),
                     .state = checkpoint.state(),
                     .config = checkpoint.config(),
-                    .tokenizer = {}},
+                    .tokenizer = {},
+                    .memory = checkpoint.memory()},
                    what);
   const fs::path& run = inside_->parts.run;
   if (run.empty()) return;

@@ -14,6 +14,14 @@ namespace ordo {
 
 // ---- state ----
 
+namespace {
+NamedTensors named(const SegmentMemory& memory) {
+  NamedTensors all;
+  for (size_t i = 0; i < memory.hidden.size(); ++i) all.emplace_back(fmt::format("blocks.{:04}", i), memory.hidden[i]);
+  return all;
+}
+}  // namespace
+
 CheckpointContent Trainer::Inside::content() const {
   TrainState now = state;
   now.data = json_line(stream->state());
@@ -23,7 +31,8 @@ CheckpointContent Trainer::Inside::content() const {
                         .ema = {},
                         .state = state_text(now),
                         .config = resolved_yaml(config),
-                        .tokenizer = {}};
+                        .tokenizer = {},
+                        .memory = copies_of(named(memory))};
   if (const Ema* ema = updater.ema()) all.ema = copies_of(ema->state());
   if (parts.task->tokenizer() != nullptr)
     all.tokenizer = [task = parts.task](const fs::path& folder) { task->tokenizer()->save(folder); };
@@ -39,6 +48,20 @@ void Trainer::Inside::load_weights(const CheckpointContent& from) {
     updater.restart_ema();
   } else if (ema != nullptr) {
     ema->restore(from.ema);
+  }
+}
+
+// Rows that go on do so with what stood before them when the checkpoint was written.
+void Trainer::Inside::restore_memory(const NamedTensors& saved) {
+  memory.hidden.clear();
+  for (const auto& [name, hidden] : saved) {
+    require<CheckpointError>(hidden.dim() == 3 && std::ssize(saved) == parts.model->layers() &&
+                                 hidden.size(0) == rows_of(config.train) && hidden.size(2) == parts.model->dim(),
+                             "the checkpoint's memory of the segments before, {} blocks of {} rows, does not fit {} "
+                             "blocks and train.batch_size ({}): start a new run",
+                             saved.size(), hidden.dim() > 0 ? hidden.size(0) : 0, parts.model->layers(),
+                             rows_of(config.train));
+    memory.hidden.push_back(hidden.to(parts.device));
   }
 }
 
@@ -74,6 +97,7 @@ void Trainer::Inside::restore(const CheckpointContent& from, std::string_view wh
                        facts.steps, saved.step);
   require_same_data(saved);
   load_weights(from);
+  restore_memory(from.memory);
   stream->restore(parse_json(saved.data, "the place in the data"));
   updater.scaler().restore(parse_json(saved.scaler, "the loss scaler's state"));
   saved.data_fingerprint = state.data_fingerprint;
