@@ -11,6 +11,7 @@
 #include "ordo/core/text.h"
 #include "ordo/models/stack_of.h"
 #include "ordo/nn/precision.h"
+#include "ordo/nn/unallocated.h"
 #include "ordo/train/memory.h"
 #include "ordo/train/trainer.h"
 #include "ordo/train/weights.h"
@@ -96,9 +97,28 @@ std::string part_name(const std::vector<NamedStack>& stacks, const NamedStack& s
   return cross ? stack.name + ", cross-attention" : stack.name;
 }
 
-std::vector<KernelChoice> kernel_choices(Model& model, const RunConfig& config, c10::Device device) {
+// Projections of zeros, as a layer's own are, for encodings that score with them: kernels look at shapes alone.
+struct Projections {
+  Projections(Stack& stack, c10::Device device) {
+    const AttentionLayer& layer = stack.blocks().front()->attention().settings();
+    const AttentionConfig& c = layer.config;
+    q = std::make_shared<Linear>(layer.dim, c.heads * c.head_dim, Linear::Options{.bias = layer.bias});
+    k = std::make_shared<Linear>(layer.dim, c.kv_heads * c.head_dim, Linear::Options{.bias = layer.bias});
+    q->to(device);
+    k->to(device);
+    for (PositionEncoding* const encoding : {&stack.position(), stack.cross_position()}) {
+      if (encoding == nullptr) continue;
+      encoding->to(device);
+      for (int64_t i = 0; i < std::ssize(stack.blocks()); ++i) encoding->attach(i, *q, *k);
+    }
+  }
+  std::shared_ptr<Linear> q, k;
+};
+
+std::vector<KernelChoice> kernel_choices(Model& model, const RunConfig& config, c10::Device device, bool on_paper) {
   const at::TensorOptions options = at::TensorOptions().device(device).dtype(compute_type(config.train.precision));
-  const int64_t length = row_length(config);
+  // Of an image or a sound an input layer may make fewer tokens, for which the model is then built.
+  const int64_t length = std::min(row_length(config), model.max_length());
   const auto stacks = stacks_of(config.model);
   std::vector<KernelChoice> choices;
   const auto look = [&](const std::string& part, MultiHeadAttention& attention, PositionEncoding* position,
@@ -112,6 +132,8 @@ std::vector<KernelChoice> kernel_choices(Model& model, const RunConfig& config, 
   };
   for (const auto& named : stacks) {
     Stack& stack = stack_named(model, named.name);
+    std::optional<Projections> projections;
+    if (on_paper) projections.emplace(stack, device);
     for (const auto& block : stack.blocks())
       look(part_name(stacks, named), block->attention(), &stack.position(), stack.causal());
     for (const auto& block : stack.blocks())
@@ -179,9 +201,18 @@ struct Findings {
   std::optional<StepReport> step;
 };
 
+// Weights have shapes alone: what is counted may be larger than this machine.
+Assembly assembled_on_paper(const RunConfig& config) {
+  const Unallocated scope;
+  Assembly made;
+  made.task = make_task(config);
+  made.model = models().build(config.model, model_facts(config, *made.task));
+  return made;
+}
+
 Findings look_at(const RunConfig& config, bool with_step) {
   const c10::Device device = open_device_quietly(config.device);
-  Assembly parts = assemble(config, device, {});
+  Assembly parts = with_step ? assemble(config, device, {}) : assembled_on_paper(config);
   // Opens the training data and builds the schedule over the steps that there will be: what train would refuse, too.
   warn_of_moves_alone(config, *parts.model);
   warn_of_mirror(config, *parts.task);
@@ -194,7 +225,7 @@ Findings look_at(const RunConfig& config, bool with_step) {
   found.cost = parts.model->cost(row_length(config));
   found.position = encoding_entries(config, *parts.model);
   found.memory = estimate_memory(config, *parts.model);
-  found.kernels = kernel_choices(*parts.model, config, device);
+  found.kernels = kernel_choices(*parts.model, config, device, /*on_paper=*/!with_step);
   if (with_step) found.step = trainer.step();
   return found;
 }
