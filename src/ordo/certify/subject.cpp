@@ -89,6 +89,9 @@ ConfigSubject::ConfigSubject(std::string name, const Choice<Model>& model, const
       facts_(facts),
       words_(facts.vocab_size),
       weights_(std::move(weights)) {
+  require<ConfigError>(!facts.signal.defined(),
+                       "certificates are of models that read token ids, and the data of this task are {}",
+                       facts.signal.image() ? "images" : "frames of numbers");
   choose_size();
 }
 

@@ -7,6 +7,7 @@
 #include "ordo/models/encoder_decoder.h"
 #include "ordo/models/recurrent.h"
 #include "ordo/models/stack_of.h"
+#include "ordo/models/token_input.h"
 
 namespace ordo {
 
@@ -78,7 +79,13 @@ bool is_causal(const Choice<Model>& model) {
 }
 
 void check(const Choice<Model>& model, const std::string& path, int64_t length, Problems& problems) {
-  if (const auto stack = stack_of(model)) check_stack_model(stack->config, stack->causal, path, length, problems);
+  if (const auto stack = stack_of(model)) {
+    // How many tokens another input layer makes of a row its data say: then the model itself is asked.
+    if (static_cast<const StackModelConfig&>(stack->config).input.kind == TokenInput::kKind)
+      check_stack_model(stack->config, stack->causal, path, length, problems);
+    else
+      check(stack->config, path, problems);
+  }
   if (const auto* const recurrent = recurrent_config(model)) check(*recurrent, path, problems);
   if (model.kind == Cnn::kKind && model.config) check(model.as<Cnn::Config>(), path, problems);
   if (model.kind != EncoderDecoder::kKind || !model.config) return;

@@ -27,6 +27,11 @@ StackModelConfig checked(const StackModelConfig& config, const ModelFacts& facts
     problems.add(config.pooler ? "model.pooler" : "model.pool",
                  "{} makes one vector of a whole row, but this task asks of each token: leave it out",
                  config.pooler ? "model.pooler" : "model.pool");
+  if (config.token_types > 0 && facts.signal.defined())
+    problems.add("model.token_types",
+                 "model.token_types ({}) marks which of several texts a token is of, and the data of this task are {}: "
+                 "leave it out",
+                 config.token_types, facts.signal.image() ? "images" : "frames of numbers");
   problems.throw_if_any();
   return config;
 }
@@ -169,6 +174,10 @@ ModelCost StackModel::cost(int64_t length) const {
   double head = 2.0 * static_cast<double>(head_->weight().numel());
   if (pools_) head /= static_cast<double>(n);  // once a row
   total.flops_per_token += head + input_->flops_per_token();
+  // Whoever multiplies by a row's length counts pixels or frames where an input layer makes fewer tokens of them.
+  const double share = static_cast<double>(n) / static_cast<double>(length);
+  total.flops_per_token *= share;
+  total.activation_bytes_per_token *= share;
   return total;
 }
 

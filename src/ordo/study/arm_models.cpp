@@ -31,10 +31,9 @@ class Behaviour {
  public:
   explicit Behaviour(const Arm& arm) : arm_(arm), task_(make_task(arm.config)) {
     const auto& config = arm.config;
-    const ModelFacts facts = task_->complete(
+    facts_ = task_->complete(
         {.max_length = config.train.length, .seed = config.seed(), .trained_length = config.train.trained_length});
-    model_ = models().build(config.model, facts);
-    vocab_size_ = facts.vocab_size;
+    model_ = models().build(config.model, facts_);
   }
   std::optional<std::string> refusal() const { return task_->refuses(*model_); }
   // Nothing when the model needs more than tokens to be tried.
@@ -72,23 +71,36 @@ class Behaviour {
       draw.normal(parameter.value, parameter.name, kSize);
     }
   }
+  // A row of what the model reads. An image has one size, whatever its pixels are counted in.
   ModelInput input(int64_t length) const {
-    const Tensor ids = (at::arange(length, at::kLong) * 7 + 3).remainder(vocab_size_).unsqueeze(0);
-    return {.ids = ids, .at = consecutive(0, length, at::kCPU)};
+    ModelInput in;
+    if (const SignalFacts& signal = facts_.signal; signal.image()) {
+      in.signal = standard_normal({1, signal.channels, signal.height, signal.width}, /*key=*/1);
+      return in;
+    } else if (signal.defined()) {
+      in.signal = standard_normal({1, length, signal.channels}, /*key=*/1);
+    } else {
+      in.ids = (at::arange(length, at::kLong) * 7 + 3).remainder(facts_.vocab_size).unsqueeze(0);
+    }
+    in.at = consecutive(0, length, at::kCPU);
+    return in;
+  }
+  Tensor logits(const ModelInput& in) {
+    return model_->head().logits(facts_.pools ? model_->pooled(in) : model_->forward(in));
   }
   void train() {
     model_->train();
     ModelInput in = input(task_->row_length(arm_.config.train.length));
     in.draw = {.seed = 1, .step = 1};
-    const Tensor logits = model_->head().logits(model_->forward(in));
-    add(logits);
-    (logits * logits).sum().backward();
+    const Tensor made = logits(in);
+    add(made);
+    (made * made).sum().backward();
     for (const auto& parameter : parameters_of(*model_))
       if (parameter.value.grad().defined()) add(parameter.value.grad());
   }
   void evaluate(int64_t length) {
     try {
-      add(model_->head().logits(model_->forward(input(length))));
+      add(logits(input(length)));
     } catch (const ConfigError& refusal) {  // the encoding does not reach so far
       add(refusal.what());
     }
@@ -97,7 +109,7 @@ class Behaviour {
   const Arm& arm_;
   std::shared_ptr<Task> task_;
   std::shared_ptr<Model> model_;
-  int64_t vocab_size_ = 0;
+  ModelFacts facts_;
   uint64_t hash_ = 0;
 };
 
