@@ -33,6 +33,7 @@ int list(const Words& words);
 int show_positions(const Words& words);
 int replay(const Words& words);
 int report(const Words& words);
+int data(const Words& words);
 int tokenizer(const Words& words);
 int train(const Words& words);
 

@@ -13,7 +13,7 @@
 namespace ordo::cli {
 
 std::span<const Command> commands() {
-  static constexpr std::array<Command, 15> kCommands{{
+  static constexpr std::array<Command, 16> kCommands{{
       {"train", "CONFIG", "train a model; goes on from the run folder's newest checkpoint", train},
       {"eval", "RUN…", "evaluate trained models over a whole split, at any lengths", eval},
       {"ablate", "STUDY",
@@ -25,6 +25,7 @@ std::span<const Command> commands() {
       {"certify", "CONFIG|RUN", "prove properties of the assembled model; --explain shows how order is seen",
        certify_model},
       {"config", "show|schema|diff", "the resolved config, its JSON Schema, differences between two", config},
+      {"data", "tokenize", "a corpus made into tokens once, as a file that trainings map", data},
       {"tokenizer", "train|encode|decode", "a vocabulary from texts; texts as ids and back", tokenizer},
       {"list", "KINDS", "position encodings, kernels, models, tasks, … that a config may name", list},
       {"positions", "KIND", "what a position encoding does: tables, angles, biases, decay with the distance",

@@ -29,11 +29,6 @@ struct EvalRow {
   Surgery surgery;
 };
 
-Split split_of(const std::string& name) {
-  if (name == "train") return Split::train;
-  return name == "test" ? Split::test : Split::validation;
-}
-
 // All are looked at before the first is evaluated. A number may be a length that was to be one more.
 void require_run(const std::string& run, const EvalOptions& options) {
   std::error_code ignored;

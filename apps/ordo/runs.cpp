@@ -84,6 +84,11 @@ c10::Device open_device_quietly(const std::string& wanted) {
   return device;
 }
 
+Split split_of(const std::string& name) {
+  if (name == "train") return Split::train;
+  return name == "test" ? Split::test : Split::validation;
+}
+
 ModelFacts model_facts(const RunConfig& config, const Task& task, int64_t trained_length) {
   return task.complete(
       {.max_length = config.train.length,

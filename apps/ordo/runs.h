@@ -25,6 +25,8 @@ std::optional<fs::path> run_of(const fs::path& config);
 // answer.
 c10::Device open_device_quietly(const std::string& wanted);
 
+Split split_of(const std::string& name);  // train | validation | test, as options of commands name them
+
 // What a model is told beside its config. `trained_length`: of the checkpoint whose weights will be loaded; 0: what the
 // config says of its first weights.
 ModelFacts model_facts(const RunConfig& config, const Task& task, int64_t trained_length = 0);

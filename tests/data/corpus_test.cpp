@@ -192,4 +192,20 @@ TEST_CASE("corpora: tiny Shakespeare has 1115394 characters, 65 of them distinct
   CHECK(corpus.tokens(Split::validation, tokenizer.get(), 65)->size() == 111540);
 }
 
+TEST_CASE("corpora: the texts of a table's column, or of JSON lines, with a blank line behind each", "[unit]") {
+  const Scratch scratch;
+  DataConfig config{.train = {scratch.write("a.tsv", "first\tone poem\nsecond\tanother\n")},
+                    .validation = {scratch.write("b.csv", "title,text\n\"a, b\",\"two\nlines\"\n")},
+                    .column = "2",
+                    .documents = Documents::blank_line};
+  const auto tokens = byte_tokens(config, Split::train);
+  CHECK(text_of(*tokens, *bytes()) == "one poem\n\nanother\n\n");
+  CHECK(document_sizes(*tokens) == Ids{10, 9});
+  config.column = "text";
+  CHECK(text_of(*byte_tokens(config, Split::validation), *bytes()) == "two\nlines\n\n");
+  CHECK(contains(thrown<DataError>([&] { byte_tokens(config, Split::train); }), "text"));
+  config.train = {scratch.write("c.jsonl", "{\"text\": \"hallo\"}\n")};
+  CHECK(text_of(*byte_tokens(config, Split::train), *bytes()) == "hallo\n\n");
+}
+
 }  // namespace ordo::test

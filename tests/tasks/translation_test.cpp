@@ -149,6 +149,27 @@ TEST_CASE("translation: vocabularies of their own give the source an embedding o
   CHECK(writer->text(std::vector<int64_t>{prompt.source[0]}).size() == 1);
 }
 
+TEST_CASE("translation: two halves of a batch are together the whole, with label smoothing and unequal lengths",
+          "[unit]") {
+  const Scratch scratch;
+  const Translation task(config_of(pair_file(scratch), /*shared=*/true), kWrites);
+  const auto model = small_pair(task);
+  const auto read = [&](int64_t rows) {
+    return task.open({.split = Split::test, .batch_size = rows, .length = 16, .training = false});
+  };
+  const LossOptions options{.smoothing = 0.1, .scale = 0.25};
+  const Loss whole = task.loss(*model, *read(6)->next(), options);
+  double sum = 0.0, weight = 0.0;
+  const auto halves = read(3);
+  while (const auto half = halves->next()) {
+    const Loss part = task.loss(*model, *half, options);
+    sum += part.sum.item<double>();
+    weight += part.weight;
+  }
+  CHECK(weight == whole.weight);
+  CHECK(sum == Approx(whole.sum.item<double>()).epsilon(1e-6));
+}
+
 TEST_CASE("translation: contradictions are told before anything is read", "[unit]") {
   Translation::Config config = config_of("nowhere.tsv", true);
   const auto told = [&] { return thrown<ConfigError>([&] { Translation(config, kWrites); }); };

@@ -6,7 +6,10 @@
 #include "ordo/config/words.h"
 #include "ordo/core/text.h"
 #include "ordo/core/utf8.h"
+#include "ordo/data/json_lines.h"
+#include "ordo/data/table_file.h"
 #include "ordo/data/text_file.h"
+#include "ordo/data/token_file.h"
 
 namespace ordo {
 
@@ -67,6 +70,24 @@ void add_text(TokenSequence& sequence, const std::string& name, std::string_view
   for (const int64_t end : ends) sequence.add(store, std::exchange(begin, end), end);
 }
 
+// The texts of one column, one below the other with a blank line between; a number is a column of a table without a
+// header.
+std::string column_text(const fs::path& path, const std::string& column) {
+  BadLines none;
+  std::string text;
+  const auto add = [&](const std::string& cell) { text += cell + "\n\n"; };
+  const fs::path plain = path.extension() == ".gz" || path.extension() == ".zst" ? path.stem() : path;
+  if (plain.extension() == ".jsonl") {
+    read_json_lines(path, none, [&](const JsonView& value, size_t) { add(value.at(column).text()); });
+    return text;
+  }
+  const bool counted = column.find_first_not_of("0123456789") == column.npos;
+  const TableFile table = read_table(path, {.format = table_format(path), .header = !counted}, none);
+  const size_t place = table.column(column);
+  for (const auto& row : table.rows) add(row[place]);
+  return text;
+}
+
 }  // namespace
 
 void fields(Fields& f, DataConfig& c) {
@@ -76,6 +97,9 @@ void fields(Fields& f, DataConfig& c) {
   f("test", c.test, "test files");
   f("validation_fraction", c.validation_fraction, "in place of validation files: this last part of the training tokens",
     below_one());
+  f("column", c.column,
+    "of .csv, .tsv and .jsonl files: the column with the text, by its name in the first row or, without such a row, by "
+    "its number from 1; a blank line goes behind each text");
   f("documents", c.documents, "what separates the documents of a text file: nothing (each file is one), or blank lines",
     kDocuments);
   f("token_type", c.token_type, "what the ids of a .bin file without a header are", kTokenTypes);
@@ -123,8 +147,10 @@ std::vector<Corpus::File> Corpus::read(Split split) const {
     return found;
   }
   for (const auto& path : expand_paths(files(split)))
-    found.push_back(is_token_file(path) ? File{.path = path, .is_ids = true}
-                                        : File{.path = path, .text = read_text(path)});
+    found.push_back(
+        is_token_file(path)
+            ? File{.path = path, .is_ids = true}
+            : File{.path = path, .text = config_.column.empty() ? read_text(path) : column_text(path, config_.column)});
   return found;
 }
 
@@ -142,8 +168,7 @@ TokenSequence Corpus::encode(Split split, const Tokenizer* tokenizer, int64_t vo
   training_files_.clear();
   for (const auto& file : files_here) {
     if (file.is_ids) {
-      const auto store = TokenStore::map(file.path, config_.token_type, vocab_size);
-      sequence.add(store, 0, store->size());
+      sequence.add(read_token_file(file.path, config_.token_type, vocab_size, tokenizer));
       continue;
     }
     require<ConfigError>(tokenizer != nullptr, "{} is text, and no tokenizer is given: set `task.tokenizer` ({})",

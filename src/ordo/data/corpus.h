@@ -21,6 +21,7 @@ struct DataConfig {
   std::vector<fs::path> train, validation,
       test;  // .bin: token ids; all else: text (.gz and .zst packed). Patterns with * ? [] are expanded
   double validation_fraction = 0.0;  // the last part of the training tokens is validation
+  std::string column;  // of tables and JSON lines: where the text of a row is; a blank line goes behind each
   Documents documents = Documents::file;
   TokenType token_type = TokenType::uint16;         // of .bin files without a header
   std::optional<Choice<TextSource>> generate = {};  // instead of files

@@ -152,6 +152,10 @@ void TokenSequence::add(std::shared_ptr<const TokenStore> store, int64_t from, i
   documents_.push_back({std::move(store), from, to});
 }
 
+void TokenSequence::add(const TokenSequence& more) {
+  for (const auto& [store, from, to] : more.documents_) add(store, from, to);
+}
+
 size_t TokenSequence::document_at(int64_t token) const {
   ORDO_ASSERT(token >= 0 && token < size());
   return static_cast<size_t>(std::upper_bound(begins_.begin(), begins_.end(), token) - begins_.begin()) - 1;
@@ -191,6 +195,27 @@ uint64_t TokenSequence::fingerprint() const {
   for (const auto& [store, from, to] : documents_)
     hash = mix(mix(hash, static_cast<uint64_t>(to - from)), store->fingerprint(from, to));
   return hash;
+}
+
+void write_ids(const fs::path& path, const TokenSequence& tokens, int64_t vocab_size) {
+  constexpr int64_t kBlock = 1 << 16;
+  require<DataError>(tokens.size() <= std::numeric_limits<int32_t>::max(),
+                     "{}: {} tokens are more than a token file can hold ({}): write them in several", path.string(),
+                     tokens.size(), std::numeric_limits<int32_t>::max());
+  const HeaderKind& kind = kHeaderKinds[static_cast<uint64_t>(vocab_size) <= kNarrowVocabulary ? 0 : 1];
+  TokenHeader header;
+  header.words[0] = kind.magic;
+  header.words[1] = kind.version;
+  header.words[2] = static_cast<int32_t>(tokens.size());
+  std::string bytes(reinterpret_cast<const char*>(&header), sizeof(header));
+  std::vector<int64_t> ids(kBlock), documents(kBlock);
+  for (int64_t from = 0; from < tokens.size(); from += kBlock) {
+    const auto count = static_cast<size_t>(std::min(kBlock, tokens.size() - from));
+    tokens.read(from, std::span(ids).first(count), std::span(documents).first(count));
+    for (size_t i = 0; i < count; ++i)
+      bytes.append(reinterpret_cast<const char*>(&ids[i]), width_of(kind.type));  // the low bytes come first
+  }
+  write_file(path, bytes);
 }
 
 }  // namespace ordo

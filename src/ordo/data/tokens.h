@@ -61,6 +61,7 @@ class TokenBuilder {
 class TokenSequence {
  public:
   void add(std::shared_ptr<const TokenStore> store, int64_t from, int64_t to);  // one document; empty ones are left out
+  void add(const TokenSequence& more);                                          // its documents behind these
   int64_t size() const { return begins_.back(); }
   int64_t documents() const { return static_cast<int64_t>(documents_.size()); }
   // Ids [from, from + ids.size()), and for each the number of its document.
@@ -81,5 +82,9 @@ class TokenSequence {
   std::vector<Document> documents_;
   std::vector<int64_t> begins_ = {0};  // of each document in the sequence, and the end
 };
+
+// Writes a token file with llm.c's header, its ids as narrow as the vocabulary allows; written beside, flushed to disk,
+// renamed. Throws DataError for more ids than that header can count (2^31 - 1).
+void write_ids(const fs::path& path, const TokenSequence& tokens, int64_t vocab_size);
 
 }  // namespace ordo

@@ -20,10 +20,12 @@ void fields(Fields& f, LanguageModeling::Config& c) {
     "training windows: anywhere at random; packed: all tokens once an epoch, side by side in shuffled order; "
     "consecutive: each row reads a part of the text in order, as model.memory needs it",
     kSamplings);
+  f("baselines", c.baselines,
+    "beside each loss those of counted single tokens and of smoothed pairs (unigram_loss, bigram_loss)");
 }
 
 LanguageModeling::LanguageModeling(const Config& config, const TaskFacts& facts)
-    : CorpusTask(config, facts), sampling_(config.sampling) {}
+    : CorpusTask(config, facts), sampling_(config.sampling), baselines_(config.baselines) {}
 
 std::shared_ptr<const TextWriter> LanguageModeling::writer() const {
   const Tokenizer* const made = tokenizer();
@@ -69,7 +71,20 @@ std::unique_ptr<BatchStream> LanguageModeling::to_judge(const Model& model, cons
 }
 
 Evaluation LanguageModeling::evaluate(Model& model, const StreamOptions& options) const {
-  return judged(model, *to_judge(model, options), options, tokenizer());
+  Evaluation made = judged(model, *to_judge(model, options), options, tokenizer());
+  if (baselines_ && !made.metrics.empty()) add_baselines(options.split, made);
+  return made;
+}
+
+// Counted once a split: a training evaluates often.
+void LanguageModeling::add_baselines(Split split, Evaluation& made) const {
+  auto found = baseline_losses_.find(split);
+  if (found == baseline_losses_.end()) {
+    const NgramModel model(*tokens(Split::train), vocab_size());
+    found = baseline_losses_.emplace(split, model.losses(*tokens(split))).first;
+  }
+  made.metrics["unigram_loss"] = found->second.unigram;
+  made.metrics["bigram_loss"] = found->second.bigram;
 }
 
 }  // namespace ordo

@@ -83,7 +83,7 @@ class Translation final : public SequenceTask {
   std::string training_text(bool sources, bool targets) const;
   std::vector<Pair> encoded(Split split) const;
   std::vector<std::string> write(Model& model, const StreamOptions& options, int64_t count) const;
-  int64_t most_written(Model& model, int64_t source) const;  // tokens of the translation of so many
+  int64_t most_written(Model& model, int64_t longest) const;  // tokens, of sources of at most so many
   void judge_written(Model& model, const StreamOptions& options, Evaluation& made) const;
 
   Config config_;

@@ -65,13 +65,9 @@ std::vector<std::string> Translation::write(Model& model, const StreamOptions& o
   for (int64_t from = 0; from < count; from += options.batch_size) {
     if (options.stop != nullptr && options.stop->load()) return {};
     std::vector<Prompt> prompts;
-    int64_t longest = 0;
-    for (int64_t i = from; i < std::min(count, from + options.batch_size); ++i) {
-      const auto& given = all[static_cast<size_t>(i)].ids.given;
-      longest = std::max(longest, std::ssize(given));
-      prompts.push_back(prompt_of(given));
-    }
-    GenerateConfig config{.max_new_tokens = most_written(model, longest),
+    for (int64_t i = from; i < std::min(count, from + options.batch_size); ++i)
+      prompts.push_back(prompt_of(all[static_cast<size_t>(i)].ids.given));
+    GenerateConfig config{.max_new_tokens = most_written(model, options.length),
                           .greedy = config_.written.beam == 1,
                           .stop = writer->ends(),
                           .vocab_size = writer->vocab_size()};
@@ -86,10 +82,10 @@ std::vector<std::string> Translation::write(Model& model, const StreamOptions& o
   return texts;
 }
 
-// Twice the source and some more, as far as the model reaches.
-int64_t Translation::most_written(Model& model, int64_t source) const {
-  const int64_t start = model.reads_source() ? 1 : source + 2;
-  int64_t most = 2 * source + 16;
+// Twice the longest source and some more, as far as the model reaches: the same for all, whoever is in their batch.
+int64_t Translation::most_written(Model& model, int64_t longest) const {
+  const int64_t start = model.reads_source() ? 1 : longest + 2;
+  int64_t most = 2 * longest + 16;
   while (most > 1 && model.refuses_length(start + most)) --most;
   return most;
 }
