@@ -34,8 +34,8 @@ TEST_CASE("split by number: remainders of the number in the file, from 0", "[uni
   config.test = {0};
   config.validation = {2};
   const NumberSplit rule(config, {});
-  CHECK(rule.divide(keys_of({"a", "b", "c", "d"})) ==
-        std::vector<Split>{Split::test, Split::train, Split::validation, Split::test});
+  CHECK((rule.divide(keys_of({"a", "b", "c", "d"})) ==
+         std::vector<Split>{Split::test, Split::train, Split::validation, Split::test}));
   CHECK(rule.gives(Split::test));
   config.validation = {};
   CHECK_FALSE(NumberSplit(config, {}).gives(Split::validation));
@@ -46,8 +46,8 @@ TEST_CASE("split by hash: zlib's CRC-32 of the text", "[unit]") {
   config.modulus = 1 << 20;
   config.test = {0xCBF43926 % (1 << 20)};  // the published check value of CRC-32, of "123456789"
   const HashSplit rule(config, {});
-  CHECK(rule.divide(keys_of({"123456789", "12345678", "123456789"})) ==
-        std::vector<Split>{Split::test, Split::train, Split::test});
+  CHECK((rule.divide(keys_of({"123456789", "12345678", "123456789"})) ==
+         std::vector<Split>{Split::test, Split::train, Split::test}));
 }
 
 TEST_CASE("split by share: about so many, equal texts together, another seed another split", "[unit]") {
@@ -57,14 +57,14 @@ TEST_CASE("split by share: about so many, equal texts together, another seed ano
   CHECK(std::equal(made.begin(), made.begin() + 1000, made.begin() + 1000));
   CHECK(count_of(made, Split::test) / 2000.0 == Approx(0.2).margin(0.05));
   CHECK(count_of(made, Split::validation) / 2000.0 == Approx(0.1).margin(0.04));
-  CHECK(ShareSplit({.validation = 0.1, .test = 0.2}, {.seed = 2}).divide(keys) != made);
-  CHECK(ShareSplit({.validation = 0.1, .test = 0.2}, {.seed = 1}).divide(keys) == made);
+  CHECK((ShareSplit({.validation = 0.1, .test = 0.2}, {.seed = 2}).divide(keys) != made));
+  CHECK((ShareSplit({.validation = 0.1, .test = 0.2}, {.seed = 1}).divide(keys) == made));
 }
 
 TEST_CASE("split by tail: the last examples, validation before test", "[unit]") {
   const TailSplit rule({.validation = 1, .test = 2}, {});
-  CHECK(rule.divide(keys_of({"a", "b", "c", "d"})) ==
-        std::vector<Split>{Split::train, Split::validation, Split::test, Split::test});
+  CHECK((rule.divide(keys_of({"a", "b", "c", "d"})) ==
+         std::vector<Split>{Split::train, Split::validation, Split::test, Split::test}));
   CHECK(contains(thrown<DataError>([&] { rule.divide(keys_of({"a", "b", "c"})); }), "too few"));
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("split by name: what the data say of an example; a name they do not sa
   const NameSplit rule({.by = "speaker", .test = {"theo"}}, {});
   const std::vector<SplitKey> keys{{.text = "a", .names = {{"speaker", "theo"}, {"take", "0"}}},
                                    {.text = "b", .names = {{"speaker", "nicolas"}, {"take", "0"}}}};
-  CHECK(rule.divide(keys) == std::vector<Split>{Split::test, Split::train});
+  CHECK((rule.divide(keys) == std::vector<Split>{Split::test, Split::train}));
   const std::string told = thrown<DataError>([&] { NameSplit({.by = "room"}, {}).divide(keys); });
   CHECK(contains(told, "'room'"));
   CHECK(contains(told, "speaker, take"));
