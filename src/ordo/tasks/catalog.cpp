@@ -13,6 +13,7 @@
 #include "ordo/tasks/language_modeling.h"
 #include "ordo/tasks/listops.h"
 #include "ordo/tasks/majority.h"
+#include "ordo/tasks/masked_language_modeling.h"
 #include "ordo/tasks/modular_sum.h"
 #include "ordo/tasks/needle.h"
 #include "ordo/tasks/parity.h"
@@ -23,6 +24,7 @@
 #include "ordo/tasks/selective_copy.h"
 #include "ordo/tasks/series_classification.h"
 #include "ordo/tasks/sort.h"
+#include "ordo/tasks/span_corruption.h"
 #include "ordo/tasks/up_down.h"
 
 namespace ordo {
@@ -30,6 +32,8 @@ namespace ordo {
 const TaskCatalog& tasks() {
   static const TaskCatalog catalog("task", {
                                                entry<LanguageModeling, Task, TaskFacts>(),
+                                               entry<MaskedLanguageModeling, Task, TaskFacts>(),
+                                               entry<SpanCorruption, Task, TaskFacts>(),
                                                entry<Forecasting, Task, TaskFacts>(),
                                                entry<SeriesClassification, Task, TaskFacts>(),
                                                entry<Copy, Task, TaskFacts>(),
