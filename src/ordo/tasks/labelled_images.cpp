@@ -51,6 +51,8 @@ std::vector<SignalExample> read_table_images(const fs::path& path, const TableIm
   for (size_t i = 0; i < table.rows.size(); ++i) {
     for (size_t column = first; column < first + static_cast<size_t>(pixels); ++column)
       *place++ = static_cast<float>(table.number(i, column));
+    if (table.rows[i][label].find_first_not_of(" \t") == std::string::npos)
+      table.refuse(i, label, "the label is empty");
     all.push_back({.signal = images[static_cast<int64_t>(i)],
                    .label = table.rows[i][label],
                    .where = fmt::format("{}: line {}", path.string(), table.lines[i])});

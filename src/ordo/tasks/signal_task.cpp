@@ -21,6 +21,7 @@ namespace ordo {
 
 namespace {
 
+constexpr double kRounding = 1e-7;  // of a float, as a share of it
 constexpr Split kSignalSplits[] = {Split::train, Split::validation, Split::test};
 
 std::string_view bytes_of(const Tensor& signal) {
@@ -171,8 +172,9 @@ void SignalTask::measure_channels(Data& data) const {
                                        }) /
                           n;
   data.mean = mean.to(at::kFloat);
-  // A channel that never changes becomes 0, whatever it is divided by.
-  data.deviation = at::where(variance > 0.0, variance.sqrt(), 1.0).to(at::kFloat);
+  // A channel that never changes becomes 0; its deviation is the rounding of its mean, by which nothing may be divided.
+  const Tensor deviation = variance.sqrt();
+  data.deviation = at::where(deviation > mean.abs() * kRounding, deviation, 1.0).to(at::kFloat);
 }
 
 Tensor SignalTask::standardised(const Tensor& signals, int64_t axis) const {
@@ -192,7 +194,7 @@ uint64_t SignalTask::fingerprint() const {
   return hash;
 }
 
-std::vector<std::string> SignalTask::class_counts() const {
+std::vector<std::string> SignalTask::classes_in_training() const {
   std::vector<int64_t> counts(classes().size());
   for (const auto& example : all(Split::train)) ++counts[static_cast<size_t>(example.number)];
   std::vector<std::string> named;
@@ -213,7 +215,7 @@ std::vector<std::string> SignalTask::summary() const {
     lines.push_back(std::move(line));
   }
   constexpr size_t kShown = 20;
-  const auto named = class_counts();
+  const auto named = classes_in_training();
   lines.push_back(fmt::format("{} classes, in training: {}{}", named.size(),
                               join(std::span(named).first(std::min(kShown, named.size())), ", "),
                               named.size() > kShown ? ", …" : ""));

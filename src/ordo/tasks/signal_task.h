@@ -74,7 +74,7 @@ class SignalTask : public ClassTask {
   void divide(std::vector<SignalExample> examples, Data& into) const;
   void name_classes(Data& data) const;
   void measure_channels(Data& data) const;
-  std::vector<std::string> class_counts() const;
+  std::vector<std::string> classes_in_training() const;  // "cat 12", …
   SignalTaskConfig config_;
   TaskFacts facts_;
   std::shared_ptr<const SplitRule> rule_;  // null: there is none
