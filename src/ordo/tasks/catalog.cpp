@@ -2,6 +2,7 @@
 // The list of all tasks.
 #include "ordo/tasks/addition.h"
 #include "ordo/tasks/associative_recall.h"
+#include "ordo/tasks/audio_classification.h"
 #include "ordo/tasks/chase.h"
 #include "ordo/tasks/cogs.h"
 #include "ordo/tasks/copy.h"
@@ -9,6 +10,7 @@
 #include "ordo/tasks/dialogue.h"
 #include "ordo/tasks/dyck.h"
 #include "ordo/tasks/forecasting.h"
+#include "ordo/tasks/image_classification.h"
 #include "ordo/tasks/lag.h"
 #include "ordo/tasks/language_modeling.h"
 #include "ordo/tasks/listops.h"
@@ -36,6 +38,8 @@ const TaskCatalog& tasks() {
                                                entry<SpanCorruption, Task, TaskFacts>(),
                                                entry<Forecasting, Task, TaskFacts>(),
                                                entry<SeriesClassification, Task, TaskFacts>(),
+                                               entry<ImageClassification, Task, TaskFacts>(),
+                                               entry<AudioClassification, Task, TaskFacts>(),
                                                entry<Copy, Task, TaskFacts>(),
                                                entry<Reverse, Task, TaskFacts>(),
                                                entry<Sort, Task, TaskFacts>(),
