@@ -416,6 +416,7 @@ class SampleData {
     cogs_ = scratch.write("cogs.tsv", sentences);
     pcfg_ = scratch.write("pcfg.src", source);
     scratch.write("pcfg.tgt", target);
+    write_labelled(scratch);
   }
   Arguments overrides(const std::string& config) const {
     const auto holds = [&](const char* part) { return config.find(part) != std::string::npos; };
@@ -423,11 +424,34 @@ class SampleData {
     if (holds("kind: scan")) return {"task.train=" + scan_.string()};
     if (holds("kind: cogs")) return {"task.train=" + cogs_.string(), "task.validation=" + cogs_.string()};
     if (holds("kind: pcfg_set")) return {"task.train=" + pcfg_.string(), "task.validation=" + pcfg_.string()};
+    if (holds("name: sentence_polarity"))
+      return {"task.data.by_class.0.files=" + against_.string(), "task.data.by_class.1.files=" + for_.string()};
+    if (holds("train.tsv")) return splits(moods_, {"task.classes_file=" + moods_names_.string()});
+    if (holds("reviewbody")) return splits(stars_, {});
     return {};
   }
 
  private:
-  fs::path text_, scan_, cogs_, pcfg_;
+  static Arguments splits(const fs::path& file, Arguments words) {
+    for (const char* split : {"train", "validation", "test"})
+      words.push_back(fmt::format("task.data.{}={}", split, file.string()));
+    return words;
+  }
+  void write_labelled(const Scratch& scratch) {
+    std::string against, in_favour, moods, stars = "reviewbody,star\n";
+    for (int i = 0; i < 40; ++i) {
+      against += "a dull film\n";
+      in_favour += "a fine film\n";
+      moods += fmt::format("I think so .\t{}\tid{}\n", i % 10 == 0 ? "1,2" : std::to_string(i % 4), i);
+      stars += fmt::format("\"好吃, 很好\",{}.0\n", 1 + i % 5);
+    }
+    against_ = scratch.write("neg", against);
+    for_ = scratch.write("pos", in_favour);
+    moods_ = scratch.write("moods.tsv", moods);
+    moods_names_ = scratch.write("labels.txt", "ambiguous\nnegative\nneutral\npositive\n");
+    stars_ = scratch.write("stars.csv", stars);
+  }
+  fs::path text_, scan_, cogs_, pcfg_, against_, for_, moods_, moods_names_, stars_;
 };
 
 TEST_CASE("every shipped config is read, assembled and stepped once", "[cli]") {

@@ -27,6 +27,9 @@
 #include "ordo/tasks/series_classification.h"
 #include "ordo/tasks/sort.h"
 #include "ordo/tasks/span_corruption.h"
+#include "ordo/tasks/text_classification.h"
+#include "ordo/tasks/token_classification.h"
+#include "ordo/tasks/translation.h"
 #include "ordo/tasks/up_down.h"
 
 namespace ordo {
@@ -36,6 +39,8 @@ const TaskCatalog& tasks() {
                                                entry<LanguageModeling, Task, TaskFacts>(),
                                                entry<MaskedLanguageModeling, Task, TaskFacts>(),
                                                entry<SpanCorruption, Task, TaskFacts>(),
+                                               entry<TextClassification, Task, TaskFacts>(),
+                                               entry<TokenClassification, Task, TaskFacts>(),
                                                entry<Forecasting, Task, TaskFacts>(),
                                                entry<SeriesClassification, Task, TaskFacts>(),
                                                entry<ImageClassification, Task, TaskFacts>(),
@@ -60,6 +65,7 @@ const TaskCatalog& tasks() {
                                                entry<Scan, Task, TaskFacts>(),
                                                entry<Cogs, Task, TaskFacts>(),
                                                entry<PcfgSet, Task, TaskFacts>(),
+                                               entry<Translation, Task, TaskFacts>(),
                                                entry<Dialogue, Task, TaskFacts>(),
                                            });
   return catalog;

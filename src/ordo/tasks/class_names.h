@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The classes of a task: their names and numbers.
+#pragma once
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ordo/core/files.h"
+
+namespace ordo {
+
+class ClassNames {
+ public:
+  // In the order of their numbers. Throws ConfigError when there are fewer than two, one is empty, or one is there
+  // twice.
+  explicit ClassNames(std::vector<std::string> names);
+  // A file of one name a line. Throws DataError as read_text does, ConfigError as above.
+  static ClassNames of_file(const fs::path& path);
+  // Labels as they were met: those that are all whole numbers in the order of these, others in that of their bytes.
+  static ClassNames of_labels(const std::set<std::string>& labels);
+
+  const std::vector<std::string>& all() const { return names_; }
+  // Of a name; where no class is named by a whole number also of a number, counted from 0.
+  std::optional<int64_t> find(std::string_view label) const;
+  // find() or DataError: "there is no class 'postive'; did you mean 'positive'? …".
+  int64_t number(std::string_view label) const;
+
+ private:
+  std::vector<std::string> names_;
+  std::map<std::string, int64_t, std::less<>> numbers_;
+  bool counted_;  // no name is a whole number
+};
+
+}  // namespace ordo
