@@ -42,6 +42,15 @@ void check_sound_data(const SoundDataConfig& c) {
                        "task.data.name ('{}') does not say where the class stands: {{class}}", c.name);
 }
 
+Tensor samples_at(int64_t rate, const fs::path& path) {
+  const Audio audio = read_audio(path);
+  try {
+    return resampled(audio.samples, audio.sample_rate, rate);
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("{}: {}", path.string(), error.what()));
+  }
+}
+
 // Files whose names say what they are.
 std::vector<SignalExample> named_sounds(const std::vector<fs::path>& paths, const std::string& pattern) {
   const NamePattern names(pattern);
@@ -113,8 +122,7 @@ std::vector<SignalExample> AudioClassification::read(Split split) const {
     const auto& paths = sounds_of(config_.data, split);
     all = config_.data.name.empty() ? foldered_sounds(paths) : named_sounds(paths, config_.data.name);
     for (auto& sound : all) {
-      const Audio audio = read_audio(sound.where);
-      sound.signal = audio.sample_rate == rate ? audio.samples : resampled(audio.samples, audio.sample_rate, rate);
+      sound.signal = samples_at(rate, sound.where);
     }
   }
   for (auto& sound : all) sound.signal = features(sound.signal).contiguous();

@@ -75,7 +75,11 @@ std::unique_ptr<BatchStream> CorpusTask::named(Split split,
   try {
     return make();
   } catch (const DataError& error) {
-    throw DataError(fmt::format("the {} split is too short: {}", split_name(split), error.what()));
+    const DataConfig& data = corpus_config_.data;
+    const auto& own = split == Split::train ? data.train : split == Split::validation ? data.validation : data.test;
+    const auto& files = own.empty() ? data.train : own;  // validation may be a part of it
+    throw DataError(fmt::format("{}the {} split is too short: {}", files.empty() ? "" : files.front().string() + ": ",
+                                split_name(split), error.what()));
   }
 }
 

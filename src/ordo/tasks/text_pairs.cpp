@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "ordo/core/errors.h"
+#include "ordo/core/text.h"
 #include "ordo/data/json_lines.h"
 #include "ordo/data/table_file.h"
 #include "ordo/data/text_file.h"
@@ -72,6 +73,12 @@ void read_side_by_side(const fs::path& sources, const fs::path& targets, BadLine
     });
 }
 
+std::string paths_text(const std::vector<fs::path>& paths) {
+  std::vector<std::string> names;
+  for (const auto& path : paths) names.push_back(path.string());
+  return names.empty() ? "none" : join(names, ", ");
+}
+
 // All pairs of a split's files, one list a file, as rules count examples by file.
 std::vector<std::vector<TextPair>> read_paths(const PairPaths& paths, const TextPairsConfig& c, BadLines& bad) {
   std::vector<std::vector<TextPair>> all;
@@ -85,8 +92,8 @@ std::vector<std::vector<TextPair>> read_paths(const PairPaths& paths, const Text
   }
   const auto sources = expand_paths(paths.source), targets = expand_paths(paths.target);
   require<DataError>(sources.size() == targets.size(),
-                     "{} files of sources stand beside {} of targets: each needs the other", sources.size(),
-                     targets.size());
+                     "{} files of sources ({}) stand beside {} of targets ({}): each needs the other", sources.size(),
+                     paths_text(sources), targets.size(), paths_text(targets));
   for (size_t i = 0; i < sources.size(); ++i) read_side_by_side(sources[i], targets[i], bad, all.emplace_back());
   return all;
 }
@@ -133,11 +140,12 @@ TextPairs read_text_pairs(const TextPairsConfig& config, const SplitRule* rule) 
       }
     }
   }
-  require<DataError>(!made.pairs[0].empty(), "the train split has no pair");
+  made.left_out = bad.sentence();
+  const std::string left_out = made.left_out.empty() ? "" : ": " + made.left_out;
+  require<DataError>(!made.pairs[0].empty(), "the train split has no pair{}", left_out);
   for (const Split split : {Split::validation, Split::test})
     require<DataError>(rule == nullptr || !rule->gives(split) || !made.pairs[static_cast<size_t>(split)].empty(),
-                       "task.split leaves no pair for the {} split", split_name(split));
-  made.left_out = bad.sentence();
+                       "task.split leaves no pair for the {} split{}", split_name(split), left_out);
   return made;
 }
 
