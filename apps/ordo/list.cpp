@@ -10,8 +10,10 @@
 #include "options.h"
 #include "ordo/attention/attention.h"
 #include "ordo/core/text.h"
+#include "ordo/data/splits.h"
 #include "ordo/data/text_source.h"
 #include "ordo/data/tokenizer.h"
+#include "ordo/models/input.h"
 #include "ordo/models/model.h"
 #include "ordo/nn/module.h"
 #include "ordo/positions/encoding.h"
@@ -31,7 +33,9 @@ constexpr CatalogueName kCatalogues[] = {
     {"positions", "model.position.kind", kinds_of<PositionEncoding>},
     {"kernels", "model.attention.kernel.kind", kinds_of<AttentionKernel>},
     {"models", "model.kind", kinds_of<Model>},
+    {"inputs", "model.input.kind", kinds_of<InputLayer>},
     {"tasks", "task.kind", kinds_of<Task>},
+    {"splits", "task.split.kind", kinds_of<SplitRule>},
     {"tokenizers", "task.tokenizer.kind", kinds_of<Tokenizer>},
     {"sources", "task.data.generate.kind", kinds_of<TextSource>},
     {"optimizers", "train.optimizer.kind", kinds_of<Optimizer>},

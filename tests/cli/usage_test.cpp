@@ -200,8 +200,8 @@ TEST_CASE("list names each kind, and which encodings work under which kernels", 
   const std::string reason = "it does not let an encoding act on scores\n";
   CHECK(pairs.out.find(reason) != std::string::npos);
   CHECK(pairs.out.find(reason) == pairs.out.rfind(reason));  // once for all that it holds for
-  for (const auto* kinds :
-       {"kernels", "models", "tasks", "tokenizers", "sources", "optimizers", "schedules", "recompute", "caches"})
+  for (const auto* kinds : {"kernels", "models", "inputs", "tasks", "splits", "tokenizers", "sources", "optimizers",
+                            "schedules", "recompute", "caches"})
     CHECK(run_ordo({"list", kinds}).code == 0);
 }
 

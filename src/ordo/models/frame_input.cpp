@@ -16,7 +16,7 @@ constexpr int64_t kMostFramesAToken = 1 << 10;
 void check_frames(const FrameInput::Config& c, const SignalFacts& signal) {
   require<ConfigError>(signal.defined() && !signal.image(),
                        "model.input: frames reads frames of numbers, but the data of this task are {}; use another "
-                       "input layer (ordo help model.input)",
+                       "input layer (ordo list inputs)",
                        signal.defined() ? "images" : "token ids");
   const auto n = static_cast<uint64_t>(c.subsample);
   require<ConfigError>(

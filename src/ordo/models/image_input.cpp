@@ -10,7 +10,7 @@ namespace ordo {
 void require_images(std::string_view kind, const SignalFacts& signal) {
   require<ConfigError>(signal.image(),
                        "model.input: {} reads images, but the data of this task are {}; use another input layer (ordo "
-                       "help model.input)",
+                       "list inputs)",
                        kind, signal.defined() ? "rows of numbers" : "token ids");
 }
 
