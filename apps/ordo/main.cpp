@@ -2,6 +2,7 @@
 // The program: finds the command, and turns whatever it throws into one message on stderr and an exit code.
 #include <c10/util/Exception.h>
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -78,6 +79,28 @@ int guarded(const Words& words) {
   }
 }
 
+// Token files and weights are mapped. One that is cut short while it is read leaves pages without a file behind them,
+// which no exception can tell: only calls that POSIX allows in a handler are left.
+void on_missing_page(int signal, siginfo_t* where, void*) {
+  if (where->si_code != BUS_ADRERR) {
+    std::signal(signal, SIG_DFL);
+    return;  // the access is made again, and ends the process
+  }
+  constexpr std::string_view kTold =
+      "error: a mapped file (token ids, weights) was cut short while it was read; put it back whole and start again\n";
+  [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, kTold.data(), kTold.size());
+  constexpr int kDataErrorCode = 3;
+  ::_exit(kDataErrorCode);
+}
+
+void tell_of_missing_pages() {
+  struct sigaction action {};
+  action.sa_sigaction = on_missing_page;
+  action.sa_flags = SA_SIGINFO;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGBUS, &action, nullptr);
+}
+
 }  // namespace
 }  // namespace ordo::cli
 
@@ -85,5 +108,6 @@ int main(int argc, char** argv) {
   ordo::prepare_process();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that leaves must not end a training run
   std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is an error of the write, not the end of the process
+  ordo::cli::tell_of_missing_pages();
   return ordo::cli::guarded({argv + 1, argv + argc});
 }
