@@ -140,7 +140,7 @@ function(ordo_tests)
   include(OrdoCatch)
   file(GLOB support CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/support/*.cpp")
   add_library(ordo_test_support STATIC ${support})
-  target_link_libraries(ordo_test_support PUBLIC ordo_flags ordo_models LibTorch::LibTorch Catch2::Catch2)
+  target_link_libraries(ordo_test_support PUBLIC ordo_flags ordo_models LibTorch::LibTorch Catch2::Catch2 ZLIB::ZLIB zstd::zstd)
   target_include_directories(ordo_test_support PUBLIC "${CMAKE_SOURCE_DIR}/tests")
   set_target_properties(ordo_test_support PROPERTIES UNITY_BUILD OFF)   # Catch2's main stands alone
   foreach(folder ${ARGN})
