@@ -7,10 +7,12 @@
 #include <ATen/ops/linear.h>
 #include <ATen/ops/tensor.h>
 
+#include "ordo/config/config.h"
 #include "ordo/models/encoder.h"
 #include "ordo/models/feature_map_input.h"
 #include "ordo/models/patch_input.h"
 #include "support/models.h"
+#include "support/position_text.h"
 #include "support/positions.h"
 #include "support/thrown.h"
 #include "support/tolerance.h"
@@ -130,6 +132,40 @@ TEST_CASE("vision transformer: encodings of two axes read rows and columns, all 
     INFO(kind);
     CHECK(largest_change(*image_encoder({position(kind)}, patches(2))) > 1e-6);
   }
+}
+
+TEST_CASE("vision transformer: a place that encodings do not reach is found by tokens, not by pixels", "[unit]") {
+  const auto bias = choices_of("{kind: window_bias, window: [2, 3]}");
+  auto config = std::make_shared<Encoder::Config>();
+  static_cast<StackConfig&>(*config) = small_config();
+  config->max_length = 0;
+  config->position = bias;
+  config->input = patches(2);
+  Choice<Model> model("encoder");
+  model.config = config;
+  Problems problems;
+  check(model, "model", kImages.height * kImages.width, problems);
+  CHECK(problems.empty());
+  CHECK_NOTHROW(image_encoder(bias, patches(2))->forward(images(1)));
+  CHECK(contains(thrown<ConfigError>([&] { image_encoder(bias, patches(1)); }), "holds fewer tokens"));
+}
+
+TEST_CASE("vision transformer: its cost is told a pixel, and all pixels together cost what the tokens do", "[unit]") {
+  const int64_t pixels = kImages.height * kImages.width, patch_count = 6, dim = 16;
+  const double image = image_encoder({}, patches(2))->cost(pixels).flops_per_token * static_cast<double>(pixels);
+  const Encoder::Config text{static_cast<const StackConfig&>(small_config("none"))};
+  const Encoder reader(text, {.vocab_size = kSmallVocabulary, .seed = 1});
+  const double layers = reader.cost(patch_count).flops_per_token - 2.0 * kSmallVocabulary * dim;
+  CHECK(image == Approx(patch_count * (layers + 2.0 * 8 * dim) + 2.0 * 3 * dim));
+}
+
+TEST_CASE("vision transformer: marks of texts are refused for images", "[unit]") {
+  Encoder::Config config{static_cast<const StackConfig&>(small_config())};
+  config.input = patches(2);
+  config.token_types = 2;
+  CHECK(contains(
+      thrown<ConfigError>([&] { Encoder(config, {.outputs = 3, .pools = true, .signal = kImages, .max_length = 24}); }),
+      "model.token_types (2) marks which of several texts a token is of, and the data of this task are images"));
 }
 
 TEST_CASE("feature map: queries of its places are those of a 1x1 convolution over the map", "[unit]") {
