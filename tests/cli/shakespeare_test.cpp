@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main job on real text: configs/shakespeare_char.yaml learns what it promises, with each position encoding.
+// The main job on real text: configs/shakespeare_char.yaml learns what it promises, with each position encoding; and
+// what its kin add to it.
 #include "support/catch.h"
 
 #include <cmath>
@@ -14,10 +15,11 @@ namespace ordo::test {
 namespace {
 
 // The loss over the whole validation split of a run of the recipe.
-double recipe_loss(const fs::path& text, const fs::path& run, const Arguments& more) {
+double recipe_loss(const fs::path& text, const fs::path& run, const Arguments& more,
+                   const std::string& recipe = "shakespeare_char") {
   const Setting patient{.seconds = 1800.0};
   Arguments words{"train",
-                  std::string(ORDO_SOURCE_DIR) + "/configs/shakespeare_char.yaml",
+                  std::string(ORDO_SOURCE_DIR) + "/configs/" + recipe + ".yaml",
                   "--run",
                   run.string(),
                   "--quiet",
@@ -48,6 +50,16 @@ TEST_CASE("the recipe learns: rope before alibi before learned before none, each
   CHECK(loss["rope"] < loss["alibi"]);
   CHECK(loss["alibi"] < loss["learned"]);
   CHECK(loss["learned"] < loss["none"]);
+}
+
+TEST_CASE("segment recurrence lowers the loss of a model that sees 64 characters at a time", "[slow]") {
+  const auto text = data_set(kTinyShakespeare);
+  if (!text) return;
+  const Scratch scratch;
+  const double with = recipe_loss(*text, scratch / "with", {}, "shakespeare_segments");
+  const double without = recipe_loss(*text, scratch / "without", {"model.memory=0"}, "shakespeare_segments");
+  INFO(with << " with a memory of 128 characters, " << without << " without");
+  CHECK(with < without - 0.01);
 }
 
 TEST_CASE("bf16 ends 300 steps of the recipe where fp32 does", "[slow]") {
