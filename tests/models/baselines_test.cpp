@@ -221,28 +221,6 @@ TEST_CASE("without attention: padding in a cache moves no state", "[unit]") {
   }
 }
 
-TEST_CASE("without attention: a segment goes on from the states of the one before, without gradient", "[unit]") {
-  for (const auto& kind : kCausalBaselines) {
-    CAPTURE(kind);
-    const auto model = baseline(kind);
-    const Tensor ids = some_ids(2, 9);
-    SegmentMemory memory;
-    const auto segment = [&](int64_t from, int64_t to) {
-      ModelInput in = input_of(ids.slice(1, from, to));
-      in.memory = &memory;
-      return model->forward(in);
-    };
-    const Tensor first = segment(0, 4), second = segment(4, 9);
-    CHECK(close(at::cat({first, second}, 1).detach(), alone(*model, ids), Tolerance::fp32));
-    for (const Tensor& state : memory.hidden) CHECK_FALSE(state.requires_grad());
-    second.sum().backward();  // the embedding of an id that only the first segment has stays untouched
-    const Tensor used = ids.slice(1, 4).flatten();
-    for (int64_t id = 0; id < kSmallVocabulary; ++id)
-      if (!used.eq(id).any().item().toBool())
-        CHECK(model->named_parameters()["embedding.weight"].grad()[id].abs().max().item().toDouble() == 0.0);
-  }
-}
-
 TEST_CASE("without attention: a row's vector is its own, whatever stands around it", "[unit]") {
   std::vector<std::string> kinds;
   for (const auto& kind : both_sides())

@@ -40,7 +40,7 @@ RunConfig reversal(const std::string& model, int64_t steps) {
 
 TEST_CASE("models without attention: a run stopped after two steps ends with the same bytes", "[unit]") {
   for (const auto& model : kTrained)
-    for (const std::string precision : {"fp32", "bf16"}) {
+    for (const std::string precision : {"fp32", "bf16", "fp16"}) {
       CAPTURE(model, precision);
       const RunConfig config = config_of(model, {"train.precision=" + precision});
       const auto task = sample_task(config);

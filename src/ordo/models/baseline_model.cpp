@@ -86,16 +86,7 @@ Tensor BaselineModel::read(const ModelInput& in, StateCache* cache, const States
   const ModelInput all = cache != nullptr ? cache->to_read(in) : in;
   States states = cache != nullptr ? cache->states() : States{};
   if (states.empty()) states = first;
-  if (in.memory != nullptr) {
-    require(causal() && !in.mask.q_segment.defined(),
-            "states of a segment before go on in rows that are read from left to right, of one document each");
-    if (!in.memory->hidden.empty()) states = in.memory->hidden;
-  }
   Tensor hidden = through(input_->forward(all), states, in.draw);
-  if (in.memory != nullptr) {
-    in.memory->hidden.clear();
-    for (const Tensor& state : states) in.memory->hidden.push_back(state.detach());
-  }
   if (cache == nullptr) return hidden;
   hidden = hidden.slice(1, cache->lost());
   cache->hold(in, states);
@@ -135,10 +126,16 @@ void BaselineModel::recompute(const std::vector<bool>& blocks) {
       "at none, or lower train.batch_size and raise train.accumulate");
 }
 
-double BaselineModel::cost_outside(int64_t length) const {
-  double head = 2.0 * static_cast<double>(head_->weight().numel());
-  if (pools_) head /= static_cast<double>(tokens(length));  // once a row
-  return head + input_->flops_per_token();
+ModelCost BaselineModel::cost(int64_t length) const {
+  const auto n = static_cast<double>(tokens(length));
+  ModelCost total = layers_cost(tokens(length));
+  const double head = 2.0 * static_cast<double>(head_->weight().numel());
+  total.flops_per_token += input_->flops_per_token() + (pools_ ? head / n : head);  // pooled: once a row
+  // Whoever multiplies by a row's length counts pixels or frames where an input layer makes fewer tokens of them.
+  const double share = n / static_cast<double>(length);
+  total.flops_per_token *= share;
+  total.activation_bytes_per_token *= share;
+  return total;
 }
 
 }  // namespace ordo

@@ -44,22 +44,22 @@ class BaselineModel : public Model {
   // Throws ConfigError where anything is to be recomputed: that is for blocks of attention.
   void recompute(const std::vector<bool>& blocks) override;
   int64_t dim() const override { return dim_; }
+  ModelCost cost(int64_t length) const override;
 
  protected:
-  // What is asked of rows as a whole is read from vectors of `pooled_width` numbers, as many as dim unless said.
   BaselineModel(const BaselineConfig& config, const ModelFacts& facts);
-  // Called by the constructor of the model, once its layers are there.
+  // Called by the constructor of the model, once its layers are there. pooled_width: of what pool() gives, where that
+  // is the model's own.
   void build_head(const BaselineConfig& config, const ModelFacts& facts, std::optional<int64_t> pooled_width = {});
 
   // As Layers.
   virtual Tensor run(const Tensor& x, const Documents* rows, States& states, const Draw& draw) = 0;
   virtual Tensor pool(const Tensor& hidden, const Tensor& keys, const Draw& draw);
+  virtual ModelCost layers_cost(int64_t tokens) const = 0;  // of a token in rows of so many, without input and head
 
   // Of in, or what the cache says there is to read; `first`: states that stand before the first token.
   Tensor read(const ModelInput& in, StateCache* cache, const States& first = {});
   InputLayer& input() { return *input_; }
-  double cost_outside(int64_t length) const;  // FLOPs a token of input layer and head
-  bool pools() const { return pools_; }
   int64_t tokens(int64_t length) const { return input_->tokens(length); }
 
  private:

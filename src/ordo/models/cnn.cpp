@@ -13,6 +13,7 @@
 #include <set>
 
 #include "ordo/config/config.h"
+#include "ordo/nn/unallocated.h"
 
 namespace ordo {
 
@@ -99,8 +100,8 @@ void check(const CnnConfig& c, const std::string& path, Problems& problems) {
 CnnBlock::CnnBlock(const Options& options) : options_(options) {
   const int64_t D = options.dim, made = options.activation == CnnActivation::gated ? 2 * D : D;
   norm_ = register_module("norm", std::make_shared<Norm>(D, NormKind::layer, options.bias));
-  weight_ = register_parameter("weight", at::zeros({made, D, options.kernel}));
-  if (options.bias) bias_ = register_parameter("bias", at::zeros({made}));
+  weight_ = register_parameter("weight", at::zeros({made, D, options.kernel}, weight_options()));
+  if (options.bias) bias_ = register_parameter("bias", at::zeros({made}, weight_options()));
   out_ =
       register_module("out", std::make_shared<Linear>(D, D, Linear::Options{.bias = options.bias, .residual = true}));
   drop_ = register_module("dropout", std::make_shared<Dropout>(options.dropout));
@@ -130,8 +131,11 @@ Tensor CnnBlock::forward(const Tensor& x, const Documents* rows, Tensor& state, 
 
 RowFeatures::RowFeatures(const FeatureConfig& config, int64_t dim, bool bias) {
   for (const int64_t width : config.widths) {
-    weights_.push_back(register_parameter(fmt::format("weight{}", width), at::zeros({config.filters, dim, width})));
-    biases_.push_back(bias ? register_parameter(fmt::format("bias{}", width), at::zeros({config.filters})) : Tensor());
+    weights_.push_back(
+        register_parameter(fmt::format("weight{}", width), at::zeros({config.filters, dim, width}, weight_options())));
+    biases_.push_back(
+        bias ? register_parameter(fmt::format("bias{}", width), at::zeros({config.filters}, weight_options()))
+             : Tensor());
   }
 }
 
@@ -215,12 +219,13 @@ Tensor Cnn::pool(const Tensor& hidden, const Tensor& keys, const Draw& draw) {
   return dropout_->forward(all.index_copy(0, rows->row, found), draw);
 }
 
-ModelCost Cnn::cost(int64_t length) const {
+ModelCost Cnn::layers_cost(int64_t tokens) const {
+  (void)tokens;
   const auto D = static_cast<double>(config_.dim), K = static_cast<double>(config_.kernel);
   const double made = config_.activation == CnnActivation::gated ? 2.0 : 1.0,
                layers = static_cast<double>(config_.layers);
   constexpr double kBytes = 4.0;
-  ModelCost total{.flops_per_token = layers * 2.0 * D * D * (made * K + 1.0) + cost_outside(length),
+  ModelCost total{.flops_per_token = layers * 2.0 * D * D * (made * K + 1.0),
                   // of a block: its input, what is convolved and what that gives, what is projected; then the last norm
                   .activation_bytes_per_token = kBytes * D * (layers * (3.0 + made) + 1.0)};
   if (!features_) return total;

@@ -72,12 +72,12 @@ class Cnn final : public BaselineModel {
   static constexpr std::string_view kKind = "cnn", kSummary = "convolutions: causal, two-sided, or TextCNN for classes";
   Cnn(const Config& config, const ModelFacts& facts);
   bool causal() const override { return config_.causal; }
-  ModelCost cost(int64_t length) const override;
   int64_t layers() const override { return config_.layers; }
 
  protected:
   Tensor run(const Tensor& x, const Documents* rows, States& states, const Draw& draw) override;
   Tensor pool(const Tensor& hidden, const Tensor& keys, const Draw& draw) override;
+  ModelCost layers_cost(int64_t tokens) const override;
 
  private:
   int64_t dilation(int64_t layer) const;

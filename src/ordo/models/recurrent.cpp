@@ -136,13 +136,12 @@ Tensor RecurrentModel::pooled(const ModelInput& in) {
   return BaselineModel::pooled(in);
 }
 
-ModelCost RecurrentModel::cost(int64_t length) const {
+ModelCost RecurrentModel::layers_cost(int64_t tokens) const {
   ModelCost total = recurrent_cost(cell_, config_, config_.bidirectional);
-  total.flops_per_token += cost_outside(length);
   if (!reads_source()) return total;
   const ModelCost reads = recurrent_cost(cell_, config_, /*bidirectional=*/true);
-  total.flops_per_token += reads.flops_per_token + attention_->flops(length);
-  total.activation_bytes_per_token += reads.activation_bytes_per_token + attention_->activation_bytes(length);
+  total.flops_per_token += reads.flops_per_token + attention_->flops(tokens);
+  total.activation_bytes_per_token += reads.activation_bytes_per_token + attention_->activation_bytes(tokens);
   return total;
 }
 

@@ -29,13 +29,13 @@ class RecurrentModel : public BaselineModel {
   Tensor pooled(const ModelInput& in) override;
   bool causal() const override { return !config_.bidirectional; }
   bool reads_source() const override { return attention_ != nullptr; }
-  // Of an encoder-decoder: of a token of the target and one of the source together, both rows being that long.
-  ModelCost cost(int64_t length) const override;
   int64_t layers() const override { return config_.layers * (reads_source() ? 2 : 1); }
 
  protected:
   RecurrentModel(Cell cell, const RecurrentConfig& config, const ModelFacts& facts);
   Tensor run(const Tensor& x, const Documents* rows, States& states, const Draw& draw) override;
+  // Of an encoder-decoder: of a token of the target and one of the source together, both rows being that long.
+  ModelCost layers_cost(int64_t tokens) const override;
 
  private:
   void build_encoder(const ModelFacts& facts);

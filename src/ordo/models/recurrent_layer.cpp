@@ -9,6 +9,11 @@
 #include <ATen/ops/lstm.h>
 #include <ATen/ops/zeros.h>
 
+#include <optional>
+
+#include "ordo/nn/unallocated.h"
+#include "ordo/ops/autocast.h"
+
 namespace ordo {
 
 namespace {
@@ -17,7 +22,7 @@ int64_t gates_of(Cell cell) { return cell == Cell::lstm ? 4 : 3; }
 
 // [N, width] with the directions side by side <-> [directions, N, H].
 Tensor apart(const Tensor& state, int64_t directions) {
-  return state.view({state.size(0), directions, -1}).transpose(0, 1).contiguous();
+  return state.reshape({state.size(0), directions, -1}).transpose(0, 1).contiguous();
 }
 Tensor together(const Tensor& state) { return state.transpose(0, 1).flatten(1); }
 
@@ -28,11 +33,11 @@ RecurrentLayer::RecurrentLayer(const Options& options) : options_(options) {
   const int64_t H = hidden(), rows = gates_of(options.cell) * H;
   for (int64_t d = 0; d < directions(); ++d) {
     const std::string end = d == 0 ? "" : "_reverse";
-    parameters_.push_back(register_parameter("weight_ih" + end, at::zeros({rows, options.inputs})));
-    parameters_.push_back(register_parameter("weight_hh" + end, at::zeros({rows, H})));
+    parameters_.push_back(register_parameter("weight_ih" + end, at::zeros({rows, options.inputs}, weight_options())));
+    parameters_.push_back(register_parameter("weight_hh" + end, at::zeros({rows, H}, weight_options())));
     if (!options.bias) continue;
-    parameters_.push_back(register_parameter("bias_ih" + end, at::zeros({rows})));
-    parameters_.push_back(register_parameter("bias_hh" + end, at::zeros({rows})));
+    parameters_.push_back(register_parameter("bias_ih" + end, at::zeros({rows}, weight_options())));
+    parameters_.push_back(register_parameter("bias_hh" + end, at::zeros({rows}, weight_options())));
   }
   dropout_ = register_module("dropout", std::make_shared<Dropout>(options.dropout));
 }
@@ -50,7 +55,9 @@ void RecurrentLayer::reset(const Initialiser& init, const std::string& path) {
 }
 
 Tensor RecurrentLayer::forward(const PackedRows& rows, Tensor* state, const Draw& draw) const {
-  // Under autocast the layer before may give narrower numbers than the weights, which the cells do not mix.
+  // Narrow cells are cuDNN's affair: oneDNN has them on some CPUs alone, so there they stay as wide as the weights.
+  std::optional<AutocastScope> wide;
+  if (rows.x.is_cpu()) wide.emplace(c10::DeviceType::CPU, no_autocast());
   const Tensor x = dropout_->forward(rows.x, draw).to(parameters_.front().scalar_type());
   const int64_t N = rows.packed() ? rows.batch_sizes[0].item<int64_t>() : x.size(0);
   std::vector<Tensor> before;
