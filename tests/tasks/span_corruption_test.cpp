@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "ordo/config/config.h"
+#include "support/program.h"
 #include "support/thrown.h"
 #include "support/tolerance.h"
 
@@ -137,6 +138,31 @@ TEST_CASE("span corruption: spans are drawn anew each epoch", "[unit]") {
   }
   // A window that was met more than once, from the same start, had other spans each time.
   CHECK(std::any_of(sources.begin(), sources.end(), [](const auto& entry) { return entry.second.size() > 1; }));
+}
+
+TEST_CASE("span corruption: a tokenizer's own <pad> starts what is written, and its sentinels need no new ids",
+          "[unit]") {
+  const Scratch scratch;
+  const std::string text = scratch.write("a.txt", "some words of a text that is long enough for a window").string();
+  const auto task_with = [&](const std::string& tokenizer) {
+    SpanFile file;
+    load_config_text("task: {kind: span_corruption, sentinels: 20, tokenizer: " + tokenizer +
+                         ", data: {train: " + text +
+                         "}}\nmodel: {kind: encoder_decoder, dim: 16, layers: 1, "
+                         "attention: {heads: 2}}",
+                     walk_of(file), {});
+    return tasks().build(file.task, {});
+  };
+  const auto t5 = task_with("{kind: hf, file: " + std::string(ORDO_SOURCE_DIR) +
+                            "/tests/goldens/tokenizers/unigram_t5/tokenizer.json}");
+  CHECK(t5->complete({}).vocab_size == t5->tokenizer()->vocab_size() + 20);
+  CHECK(t5->open({.batch_size = 1, .length = 10, .seed = 1})->next()->ids[0][0].item<int64_t>() ==
+        t5->tokenizer()->find("<pad>"));
+  std::string vocabulary = "<unk>\nsome\nwords\n";
+  for (int i = 0; i < 20; ++i) vocabulary += fmt::format("<extra_id_{}>\n", i);
+  const auto own = task_with("{kind: word, file: " + scratch.write("words.txt", vocabulary).string() + "}");
+  CHECK(own->complete({}).vocab_size == 3 + 20 + 1);  // the start alone is new
+  CHECK(own->open({.batch_size = 1, .length = 10, .seed = 1})->next()->targets[0][0].item<int64_t>() == 3);
 }
 
 TEST_CASE("span corruption: what it cannot be trained on or with is said in words", "[unit]") {
