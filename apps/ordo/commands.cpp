@@ -19,7 +19,7 @@ std::span<const Command> commands() {
       {"ablate", "STUDY",
        "run a study: settings against each other on several seeds, with the answer and its uncertainty", ablate},
       {"report", "RUN…|STUDY", "the answer of a study, or of any runs, as one page and as tables", report},
-      {"generate", "RUN", "continue a text", generate_text},
+      {"generate", "RUN", "continue a text, answer one, or chat", generate_text},
       {"check", "CONFIG", "read and assemble a config without training: parameters, memory, kernels, data",
        check_config},
       {"certify", "CONFIG|RUN", "prove properties of the assembled model; --explain shows how order is seen",

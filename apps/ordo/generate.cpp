@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "chat.h"
 #include "options.h"
 #include "ordo/core/files.h"
 #include "ordo/core/log.h"
@@ -30,7 +31,7 @@ struct GenerateOptions {
   GenerateConfig decoding;
   std::string early_stopping = "best";
   int64_t seed = 0;
-  bool json = false;
+  bool json = false, chat = false, length_given = false;
 };
 
 std::string read_input() { return {std::istreambuf_iterator<char>(std::cin), {}}; }
@@ -44,9 +45,6 @@ std::string without_last_break(std::string text) {
 
 Words prompts_of(const GenerateOptions& o) {
   Words prompts = o.prompts;
-  require<ConfigError>(o.input.empty() || o.input == "-",
-                       "unexpected argument '{}': a prompt is given with --prompt, --file, or - for standard input",
-                       o.input);
   if (o.file) prompts.push_back(without_last_break(read_file(*o.file)));
   if (o.input == "-") prompts.push_back(without_last_break(read_input()));
   require<ConfigError>(!prompts.empty(),
@@ -150,6 +148,16 @@ Json answer_json(const Answer& answer, const TextWriter& writer) {
           {"ended", answer.ended}};
 }
 
+// Which runs have written.
+Json about(const Writers& writers) {
+  const auto named = [](const TrainedModel& one) {
+    return Json{{"run", one.run}, {"checkpoint", one.checkpoint.folder().filename().string()}};
+  };
+  Json document = named(writers.trained.front());
+  for (size_t i = 1; i < writers.trained.size(); ++i) document["with"].push_back(named(writers.trained[i]));
+  return document;
+}
+
 // Of several answers the first stands in the result itself, all of them in `hypotheses`.
 Json as_json(const Writers& writers, const Words& prompts, const Answers& answers) {
   Json results = Json::array();
@@ -162,12 +170,8 @@ Json as_json(const Writers& writers, const Words& prompts, const Answers& answer
     }
     results.push_back(std::move(result));
   }
-  Json document{{"run", writers.trained.front().run},
-                {"checkpoint", writers.trained.front().checkpoint.folder().filename().string()},
-                {"results", std::move(results)}};
-  for (size_t i = 1; i < writers.trained.size(); ++i)
-    document["with"].push_back(
-        {{"run", writers.trained[i].run}, {"checkpoint", writers.trained[i].checkpoint.folder().filename().string()}});
+  Json document = about(writers);
+  document["results"] = std::move(results);
   return document;
 }
 
@@ -192,6 +196,8 @@ void check_company(const Options& options) {
   };
   against("--greedy", {"--temperature", "--top-k", "--top-p", "--min-p", "--seed", "--samples"},
           "greedy takes the likeliest token and draws nothing");
+  against("--chat", {"--prompt"}, "a chat reads its turns line by line, from standard input or from --file");
+  against("--chat", {"--beam", "--samples", "--n-best"}, "a chat goes on from one answer to each turn");
   against("--beam", {"--greedy"}, "one follows the likeliest token, the other several answers");
   against("--beam", {"--temperature", "--top-k", "--top-p", "--min-p", "--seed", "--samples"},
           "a beam search draws nothing");
@@ -203,12 +209,36 @@ void check_company(const Options& options) {
                        "--n-best chooses among several answers: give --beam N or --samples N too");
 }
 
+void require_no_input(const GenerateOptions& o) {
+  require<ConfigError>(o.input.empty() || o.input == "-",
+                       "unexpected argument '{}': a prompt is given with --prompt, --file, or - for standard input",
+                       o.input);
+}
+
+int chat_with(const GenerateOptions& o, const Writers& writers) {
+  const TextWriter& writer = *writers.text;
+  const DialogueLayout* const layout = writer.dialogue();
+  require<ConfigError>(layout != nullptr,
+                       "--chat: {} was not trained on dialogues, its task is '{}'; train one on task.kind: dialogue",
+                       o.run, writers.trained.front().config.task.kind);
+  ChatCall call{.models = writers.ensemble(),
+                .writer = writer,
+                .config = {.length = std::numeric_limits<int64_t>::max(), .decoding = o.decoding},
+                .file = o.file,
+                .json = o.json,
+                .about = about(writers)};
+  if (!o.length_given) call.config.decoding.max_new_tokens = layout->answer_tokens() - 1;
+  for (const auto& one : writers.trained) call.config.length = std::min(call.config.length, one.config.train.length);
+  return chat(call);
+}
+
 Stopping stopping_of(const std::string& name) {
   if (name == "first") return Stopping::first;
   return name == "estimate" ? Stopping::estimate : Stopping::best;
 }
 
-void declare_choice(Options& options, GenerateConfig& d) {
+void declare_choice(Options& options, GenerateOptions& o) {
+  GenerateConfig& d = o.decoding;
   options.flag("--greedy", d.greedy, "always the likeliest token");
   options.number("--temperature", d.temperature, "below 1: safer, above 1: bolder (1)", above(0.0));
   options.integer("--top-k", d.top_k, "choose among the k likeliest tokens only (0: all)", 0, 1 << 24);
@@ -219,6 +249,7 @@ void declare_choice(Options& options, GenerateConfig& d) {
   options.number("--repetition-penalty", d.repetition_penalty,
                  "above 1: tokens that were there already become less likely (1)", above(0.0));
   options.integer("--samples", d.samples, "answers drawn for each prompt (1)", 1, 1 << 16);
+  options.integer("--seed", o.seed, "of the draws (0)", 0, std::numeric_limits<int64_t>::max());
 }
 
 void declare_beams(Options& options, GenerateOptions& o) {
@@ -237,51 +268,64 @@ void declare_beams(Options& options, GenerateOptions& o) {
   options.texts("--stop", o.stop, "TOKEN", "a token that ends an answer, and is left out; repeated: any of them");
 }
 
+void declare(Options& options, GenerateOptions& o) {
+  options.positional("RUN", o.run, "a run folder or a checkpoint");
+  options.positional("INPUT", o.input, "a lone - reads from standard input", false);
+  options.texts("-p,--prompt", o.prompts, "TEXT", "the text to continue; repeated: several, as one batch");
+  options.text("--file", o.file, "FILE", "a file whose text is a prompt; of a chat the user's turns, a line each");
+  options.flag("--chat", o.chat,
+               "a dialogue: the user's turns are read line by line (standard input, --file), each is answered");
+  options.integer("-n,--max-new-tokens", o.decoding.max_new_tokens,
+                  "how many tokens to write at most (200, or what the model's positions hold; of a chat an answer's "
+                  "room)",
+                  1, 1 << 24);
+  declare_choice(options, o);
+  declare_beams(options, o);
+  options.texts("--with", o.with, "RUN", "another run of the same vocabulary, to write together with the first");
+  options.text("--checkpoint", o.checkpoint, "best|last|STEP",
+               "which checkpoint of a run folder (the best if there is one, else the last)");
+  options.flag("--json", o.json, "one JSON document");
+  options.overrides(o.overrides);
+}
+
+int write_answers(const GenerateOptions& o, const Writers& writers, const Words& texts) {
+  const TextWriter& writer = *writers.text;
+  const auto prompts = encode_all(writer, texts);
+  GenerateConfig decoding = o.decoding;
+  if (!o.length_given) decoding.max_new_tokens = tokens_that_fit(writers.ensemble(), prompts, decoding.max_new_tokens);
+  if (texts.size() == 1 && decoding.samples == 1 && decoding.beam.width == 0 && !o.json) {
+    stream_one(writers, decoding, texts.front(), prompts);
+    return kDone;
+  }
+  const Answers answers = generate(writers.ensemble(), prompts, decoding);
+  if (o.json)
+    print_json(as_json(writers, texts, answers));
+  else
+    print_all(texts, answers, writer);
+  return kDone;
+}
+
 }  // namespace
 
 int generate_text(const Words& words) {
   GenerateOptions o;
   GenerateConfig& d = o.decoding;
   Options options("generate", "Continue a text, or answer one, with a trained model.");
-  options.positional("RUN", o.run, "a run folder or a checkpoint");
-  options.positional("INPUT", o.input, "a lone - reads a prompt from standard input", false);
-  options.texts("--with", o.with, "RUN", "another run of the same vocabulary, to write together with the first");
-  options.texts("-p,--prompt", o.prompts, "TEXT", "the text to continue; repeated: several, as one batch");
-  options.text("--file", o.file, "FILE", "a file whose text is a prompt");
-  options.text("--checkpoint", o.checkpoint, "best|last|STEP",
-               "which checkpoint of a run folder (the best if there is one, else the last)");
-  options.integer("-n,--max-new-tokens", d.max_new_tokens,
-                  "how many tokens to write at most (200, or what the model's positions hold)", 1, 1 << 24);
-  declare_choice(options, d);
-  options.integer("--seed", o.seed, "of the draws (0)", 0, std::numeric_limits<int64_t>::max());
-  declare_beams(options, o);
-  options.flag("--json", o.json, "one JSON document");
-  options.overrides(o.overrides);
+  declare(options, o);
   if (!options.parse(words)) return kDone;
   check_company(options);
+  require_no_input(o);
+  o.length_given = options.given("--max-new-tokens");
   d.seed = static_cast<uint64_t>(o.seed);
   d.beam.stopping = stopping_of(o.early_stopping);
 
-  const Words texts = prompts_of(o);
+  const Words texts = o.chat ? Words{} : prompts_of(o);
   const Writers writers = open_writers(o);
-  const TextWriter& writer = *writers.text;
-  d.vocab_size = writer.vocab_size();
-  d.stop = stop_ids(writer, o.stop);
+  d.vocab_size = writers.text->vocab_size();
+  d.stop = stop_ids(*writers.text, o.stop);
   require<ConfigError>(!options.given("--min-new-tokens") || !d.stop.empty(),
                        "--min-new-tokens holds back what ends an answer: give --stop TOKEN too");
-  const auto prompts = encode_all(writer, texts);
-  if (!options.given("--max-new-tokens"))
-    d.max_new_tokens = tokens_that_fit(writers.ensemble(), prompts, d.max_new_tokens);
-  if (texts.size() == 1 && d.samples == 1 && d.beam.width == 0 && !o.json) {
-    stream_one(writers, d, texts.front(), prompts);
-    return kDone;
-  }
-  const Answers answers = generate(writers.ensemble(), prompts, d);
-  if (o.json)
-    print_json(as_json(writers, texts, answers));
-  else
-    print_all(texts, answers, writer);
-  return kDone;
+  return o.chat ? chat_with(o, writers) : write_answers(o, writers, texts);
 }
 
 }  // namespace ordo::cli

@@ -23,13 +23,16 @@ void tell(std::string_view text) {
   [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
-// Only calls that POSIX allows in a handler.
+// Only calls that POSIX allows in a handler, here and below.
+void leave_if_interrupted_again(int signal) {
+  if (signal != SIGINT || ++interrupts == 1) return;
+  tell("\ninterrupted again: stopped at once\n");
+  ::_exit(kInterrupted);
+}
+
 void on_signal(int signal) {
   const int interrupted = errno;  // the code that was interrupted may be about to read its own
-  if (signal == SIGINT && ++interrupts > 1) {
-    tell("\ninterrupted again: stopped at once\n");
-    ::_exit(kInterrupted);
-  }
+  leave_if_interrupted_again(signal);
   if (!stop_asked.load())
     tell("\nstopping: this step is finished and a checkpoint written; interrupt again (Ctrl-C) to quit at once\n");
   arrived = signal;
@@ -37,7 +40,21 @@ void on_signal(int signal) {
   errno = interrupted;
 }
 
+void on_interrupt(int signal) {
+  leave_if_interrupted_again(signal);
+  arrived = signal;
+  stop_asked = true;
+}
+
 }  // namespace
+
+const std::atomic<bool>& stop_reading_on_interrupt() {
+  struct sigaction action {};
+  action.sa_handler = on_interrupt;  // without SA_RESTART
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+  return stop_asked;
+}
 
 const std::atomic<bool>& stop_on_signals() {
   struct sigaction action {};

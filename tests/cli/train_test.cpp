@@ -416,6 +416,11 @@ class SampleData {
     cogs_ = scratch.write("cogs.tsv", sentences);
     pcfg_ = scratch.write("pcfg.src", source);
     scratch.write("pcfg.tgt", target);
+    std::string dialogues;
+    for (int i = 0; i < 20; ++i)
+      dialogues +=
+          "{\"turns\": [{\"role\": \"user\", \"text\": \"where to?\"}, {\"role\": \"system\", \"text\": \"home\"}]}\n";
+    dialogues_ = scratch.write("dialogues.jsonl", dialogues);
     write_labelled(scratch);
   }
   Arguments overrides(const std::string& config) const {
@@ -428,6 +433,9 @@ class SampleData {
       return {"task.data.by_class.0.files=" + against_.string(), "task.data.by_class.1.files=" + for_.string()};
     if (holds("train.tsv")) return splits(moods_, {"task.classes_file=" + moods_names_.string()});
     if (holds("reviewbody")) return splits(stars_, {});
+    if (holds("sgd_train.json"))
+      return {"task.data.train=" + dialogues_.string(), "task.data.test=" + dialogues_.string()};
+    if (holds("crosswoz.json")) return {"task.data.train=" + dialogues_.string()};
     return {};
   }
 
@@ -451,7 +459,7 @@ class SampleData {
     moods_names_ = scratch.write("labels.txt", "ambiguous\nnegative\nneutral\npositive\n");
     stars_ = scratch.write("stars.csv", stars);
   }
-  fs::path text_, scan_, cogs_, pcfg_, against_, for_, moods_, moods_names_, stars_;
+  fs::path text_, scan_, cogs_, pcfg_, against_, for_, moods_, moods_names_, stars_, dialogues_;
 };
 
 TEST_CASE("every shipped config is read, assembled and stepped once", "[cli]") {
