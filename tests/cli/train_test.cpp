@@ -16,6 +16,7 @@
 #include "ordo/core/json.h"
 #include "ordo/core/text.h"
 #include "support/program.h"
+#include "support/signal_files.h"
 
 namespace ordo::test {
 namespace {
@@ -422,10 +423,15 @@ class SampleData {
           "{\"turns\": [{\"role\": \"user\", \"text\": \"where to?\"}, {\"role\": \"system\", \"text\": \"home\"}]}\n";
     dialogues_ = scratch.write("dialogues.jsonl", dialogues);
     write_labelled(scratch);
+    write_signals(scratch);
   }
   Arguments overrides(const std::string& config) const {
     const auto holds = [&](const char* part) { return config.find(part) != std::string::npos; };
     if (holds("train: input.txt,")) return {"task.data.train=" + text_.string()};
+    if (holds("digits.csv")) return {"task.data.train=" + digits_.string()};
+    if (holds("t10k-images"))
+      return {"task.data.train=" + images_.string(), "task.data.train_labels=" + marks_.string()};
+    if (holds("recordings/*.wav")) return {"task.data.train=" + sounds_.string()};
     if (holds("kind: scan")) return {"task.train=" + scan_.string()};
     if (holds("kind: cogs")) return {"task.train=" + cogs_.string(), "task.validation=" + cogs_.string()};
     if (holds("kind: pcfg_set")) return {"task.train=" + pcfg_.string(), "task.validation=" + pcfg_.string()};
@@ -445,6 +451,18 @@ class SampleData {
       words.push_back(fmt::format("task.data.{}={}", split, file.string()));
     return words;
   }
+  void write_signals(const Scratch& scratch) {
+    std::string pixels, marks;
+    for (int i = 0; i < 200; ++i) {
+      for (int p = 0; p < 28 * 28; ++p) pixels += static_cast<char>((i * p) % 256);
+      marks += static_cast<char>(i % 7);
+    }
+    write_spoken_digits([&](const std::string& name, const std::string& sound) { scratch.write(name, sound); });
+    digits_ = scratch.write("digits.csv", digits_table(600));
+    images_ = scratch.write("images", idx_file({200, 28, 28}, pixels));
+    marks_ = scratch.write("marks", idx_file({200}, marks));
+    sounds_ = scratch / "*.wav";
+  }
   void write_labelled(const Scratch& scratch) {
     std::string against, in_favour, moods, stars = "reviewbody,star\n";
     for (int i = 0; i < 40; ++i) {
@@ -460,6 +478,7 @@ class SampleData {
     stars_ = scratch.write("stars.csv", stars);
   }
   fs::path text_, scan_, cogs_, pcfg_, against_, for_, moods_, moods_names_, stars_, dialogues_;
+  fs::path digits_, images_, marks_, sounds_;
 };
 
 TEST_CASE("every shipped config is read, assembled and stepped once", "[cli]") {

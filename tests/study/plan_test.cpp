@@ -10,6 +10,7 @@
 #include "ordo/core/text.h"
 #include "ordo/study/control.h"
 #include "sample_study.h"
+#include "support/signal_files.h"
 #include "support/thrown.h"
 
 namespace ordo::test {
@@ -277,13 +278,18 @@ TEST_CASE("plan: every study that comes with the program can be planned", "[unit
   std::string text;
   for (int i = 0; i < 4000; ++i) text += fmt::format("the {} of {}, ", i % 97, i % 89);
   const std::string sample = folder.write(text, "sample.txt").string();
+  const std::string digits = folder.write(digits_table(600), "digits.csv").string();
+  write_spoken_digits([&](const std::string& name, const std::string& sound) { folder.write(sound, name); });
+  const std::string sounds = (fs::path(sample).parent_path() / "*.wav").string();
   int studies = 0;
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(ORDO_SOURCE_DIR) / "configs/studies")) {
     const fs::path& file = entry.path();
     if (file.extension() != ".yaml" || file.parent_path().filename() == "bases") continue;
     CAPTURE(file.string());
-    const bool reads_text = contains(read_file(file), "task.data.train=");
-    const StudyConfig study = load_study(file, reads_text ? Names{"task.data.train=" + sample} : Names{});
+    const std::string written = read_file(file);
+    const std::string& data = contains(written, "digits.csv") ? digits : contains(written, "*.wav") ? sounds : sample;
+    const bool reads_files = contains(written, "task.data.train=");
+    const StudyConfig study = load_study(file, reads_files ? Names{"task.data.train=" + data} : Names{});
     CHECK(make_plan(study).runs.size() >= study.seeds.size());
     CHECK_FALSE(study.claims.empty());
     CHECK(contains(study.expected, "Expected: "));
