@@ -44,7 +44,7 @@ double evaluations_in(const RunConfig& config, int64_t steps) {
 }
 
 // Steps that were not probed take as much longer as their arithmetic is more. A budget in seconds decides the steps.
-void estimate_time(CombinationEstimate& cost, const Probe& probe, double flops_per_step_of_probe,
+void estimate_time(CombinationEstimate& cost, const RunProbe& probe, double flops_per_step_of_probe,
                    const std::optional<double>& budget) {
   const double step = probe.step * cost.flops_per_step / flops_per_step_of_probe;
   if (budget) cost.steps = std::max<int64_t>(1, std::llround(*budget / step));
@@ -125,7 +125,7 @@ PlanEstimate estimate_plan(const Plan& plan, const RunnerOptions& options) {
   const auto& run = plan.study.budget.run;
   const auto budget = run && run->unit == "s" ? std::optional(run->value) : std::nullopt;
   for (auto& cost : estimate.combinations) {
-    const Probe* nearest = nearest_probe(estimate.probes, cost.run->levels);
+    const RunProbe* nearest = nearest_probe(estimate.probes, cost.run->levels);
     if (nearest == nullptr) continue;
     const auto of_probe = std::find_if(estimate.combinations.begin(), estimate.combinations.end(),
                                        [&](const auto& one) { return one.run->levels == nearest->run->levels; });

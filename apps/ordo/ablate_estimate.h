@@ -19,7 +19,7 @@ struct CombinationEstimate {
 };
 struct PlanEstimate {
   std::vector<CombinationEstimate> combinations;
-  std::vector<Probe> probes;
+  std::vector<RunProbe> probes;
   int64_t processes = 1, threads = 1;
   double flops() const;    // of the whole study
   double seconds() const;  // of the whole study; 0: not known

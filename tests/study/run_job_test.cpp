@@ -139,7 +139,7 @@ TEST_CASE("every level is probed once, in as few runs as the plan's order allows
   REQUIRE(chosen.size() == 4);  // none + copy, none + sort, rope, alibi
   CHECK(chosen[1]->levels == Combination{{"encoding", "none"}, {"task", "sort"}});
 
-  const std::vector<Probe> probes{
+  const std::vector<RunProbe> probes{
       {.run = chosen[0]}, {.run = chosen[1]}, {.run = chosen[2], .why = "it failed"}, {.run = chosen[3]}};
   CHECK(nearest_probe(probes, {{"encoding", "alibi"}, {"task", "sort"}}) == &probes[1]);
   CHECK(nearest_probe(probes, {{"encoding", "rope"}, {"task", "copy"}}) == &probes[0]);

@@ -91,7 +91,7 @@ TEST_CASE("svg: constant and empty plots are drawn without numbers that are not 
 
 TEST_CASE("svg: an interval is a band around a line, parted where there is none, and a bar at a point", "[unit]") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  Series series{.name = "s", .x = {0, 1, 2, 3, 4}, .y = {1, 1, 1, 1, 1}};
+  PlotSeries series{.name = "s", .x = {0, 1, 2, 3, 4}, .y = {1, 1, 1, 1, 1}};
   series.low = {0, 0, nan, 0, 0};
   series.high = {2, 2, nan, 2, 2};
   LinePlot plot{.title = "t", .x_label = "x", .y_label = "y", .series = {series}};

@@ -19,13 +19,13 @@ std::string in_place(const std::string& title, const std::string& place) {
   return place.empty() ? title : title + ": " + place;
 }
 
-Series series_of(const Arms& arms, const std::string& arm) {
+PlotSeries series_of(const Arms& arms, const std::string& arm) {
   const int number = arms.number(arm);
   // The second time round the colours, the dashes are other ones.
   return {.name = arm, .x = {}, .y = {}, .dash = (number + number / 8) % 4, .colour = number};
 }
 
-void add(Series& series, double x, double y, const Interval& interval) {
+void add(PlotSeries& series, double x, double y, const Interval& interval) {
   series.x.push_back(x);
   series.y.push_back(y);
   series.low.push_back(interval.low);
@@ -34,7 +34,7 @@ void add(Series& series, double x, double y, const Interval& interval) {
 
 // x -> the values of all seeds there, as mean and t-interval.
 using Samples = std::map<double, std::vector<double>>;
-Series averaged(Series series, const Samples& samples) {
+PlotSeries averaged(PlotSeries series, const Samples& samples) {
   for (const auto& [x, values] : samples)
     add(series, x, describe(values).mean, values.size() < kFewestForBand ? Interval{} : t_interval(values));
   return series;
@@ -42,7 +42,7 @@ Series averaged(Series series, const Samples& samples) {
 
 // A single place on the way is no curve.
 bool is_curve(const LinePlot& plot) {
-  return std::any_of(plot.series.begin(), plot.series.end(), [](const Series& one) { return one.x.size() > 1; });
+  return std::any_of(plot.series.begin(), plot.series.end(), [](const PlotSeries& one) { return one.x.size() > 1; });
 }
 
 using Curve = std::vector<std::pair<double, double>>;
@@ -192,7 +192,7 @@ std::vector<Panel> length_charts(const StudyReport& study, const Arms& arms) {
       std::set<double> lengths;
       for (const auto& curve : study.summary.curves) {
         if (curve.metric != metric || curve.lengths.size() < 2 || arms.place(curve.levels) != place) continue;
-        Series series = series_of(arms, arms.name(curve.levels, curve.scaling));
+        PlotSeries series = series_of(arms, arms.name(curve.levels, curve.scaling));
         series.points = true;
         for (size_t i = 0; i < curve.cells.size(); ++i) {
           const Cell& cell = curve.cells[i];
@@ -263,7 +263,7 @@ std::vector<Panel> cost_charts(const StudyReport& study, const Arms& arms) {
         const std::string arm = arms.name(one.levels);
         const Cell* cell = arms.cell(arm, place, arms.metric(), arms.length());
         if (cell == nullptr || cell->values.empty()) continue;
-        Series series = series_of(arms, arm);
+        PlotSeries series = series_of(arms, arm);
         series.line = false;
         series.points = true;
         add(series, price.of(one), cell->mean, cell->two_modes ? Interval{} : cell->interval);

@@ -70,7 +70,7 @@ class ProbeBatch {
   ProbeBatch(const fs::path& folder, const StudyConfig& config, const RunnerOptions& options)
       : folder_(folder), config_(config), options_(options) {}
 
-  std::vector<Probe> make(std::span<const PlannedRun* const> runs) {
+  std::vector<RunProbe> make(std::span<const PlannedRun* const> runs) {
     for (const PlannedRun* run : runs) {
       Candidate& candidate = candidates_.emplace_back(Candidate{.probe = {.run = run}, .planned = *run});
       candidate.planned.folder = fs::path(run->folder).filename().string();
@@ -79,14 +79,14 @@ class ProbeBatch {
     }
     train();
     evaluate();
-    std::vector<Probe> probes;
+    std::vector<RunProbe> probes;
     for (auto& candidate : candidates_) probes.push_back(std::move(candidate.probe));
     return probes;
   }
 
  private:
   struct Candidate {
-    Probe probe;
+    RunProbe probe;
     PlannedRun planned;
     std::unique_ptr<Child> child = {};
     double began = 0.0;
@@ -142,7 +142,7 @@ class ProbeBatch {
   }
 
   static void measure(Candidate& candidate, const ProbeLines& lines, double seconds) {
-    Probe& probe = candidate.probe;
+    RunProbe& probe = candidate.probe;
     candidate.measured = true;
     if (lines.last <= lines.first) {
       probe.why = fmt::format("it made {} step(s) in {:.0f} s", lines.last, seconds);
@@ -200,10 +200,10 @@ std::vector<const PlannedRun*> runs_to_probe(std::span<const PlannedRun> planned
   return spread;
 }
 
-std::vector<Probe> probe(const StudyConfig& config, std::span<const PlannedRun* const> runs,
-                         const RunnerOptions& options) {
+std::vector<RunProbe> probe(const StudyConfig& config, std::span<const PlannedRun* const> runs,
+                            const RunnerOptions& options) {
   const ProbeFolder folder;
-  std::vector<Probe> probes;
+  std::vector<RunProbe> probes;
   const auto at_once = static_cast<size_t>(std::max<int64_t>(1, options.processes));
   for (size_t begin = 0; begin < runs.size(); begin += at_once) {
     if (options.stop != nullptr && options.stop->load()) break;
@@ -216,8 +216,8 @@ std::vector<Probe> probe(const StudyConfig& config, std::span<const PlannedRun* 
   return probes;
 }
 
-const Probe* nearest_probe(std::span<const Probe> probes, const Combination& levels) {
-  const Probe* nearest = nullptr;
+const RunProbe* nearest_probe(std::span<const RunProbe> probes, const Combination& levels) {
+  const RunProbe* nearest = nullptr;
   std::ptrdiff_t most = -1;
   for (const auto& one : probes) {
     const auto common = std::count_if(levels.begin(), levels.end(), [&](const auto& level) {

@@ -9,7 +9,7 @@
 
 namespace ordo {
 
-struct Probe {
+struct RunProbe {
   const PlannedRun* run = nullptr;
   double start = 0.0;       // seconds until the first step
   double step = 0.0;        // seconds of a step
@@ -28,10 +28,10 @@ std::vector<const PlannedRun*> runs_to_probe(std::span<const PlannedRun> planned
 
 // Trains each for a few steps and evaluates it as the study would, as many at a time as the study would run, in a
 // temporary folder that is removed. Ends early, with fewer probes, when a stop is asked for.
-std::vector<Probe> probe(const StudyConfig& config, std::span<const PlannedRun* const> runs,
-                         const RunnerOptions& options);
+std::vector<RunProbe> probe(const StudyConfig& config, std::span<const PlannedRun* const> runs,
+                            const RunnerOptions& options);
 
 // The probe whose run has most levels in common with this combination; null: none that did not fail.
-const Probe* nearest_probe(std::span<const Probe> probes, const Combination& levels);
+const RunProbe* nearest_probe(std::span<const RunProbe> probes, const Combination& levels);
 
 }  // namespace ordo

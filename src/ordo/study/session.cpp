@@ -91,10 +91,10 @@ bool measure_steps(const fs::path& study, const StudyConfig& config, std::vector
   const StepSeconds known = step_seconds(study);
   std::erase_if(unknown, [&](const auto* first) { return known.contains(first->hash); });
   if (unknown.empty()) return true;
-  const std::vector<Probe> probes = probe(config, unknown, options);
+  const std::vector<RunProbe> probes = probe(config, unknown, options);
   if (probes.size() < unknown.size() || (options.stop != nullptr && options.stop->load())) return false;
   Json measured = read_measured(study);
-  for (const Probe& one : probes) {
+  for (const RunProbe& one : probes) {
     require(one.why.empty(), "{}: the time of a step could not be measured: {}", combination_text(one.run->levels),
             one.why);
     measured.push_back({{"levels", levels_json(one.run->levels)}, {"hash", one.run->hash}, {"step_seconds", one.step}});

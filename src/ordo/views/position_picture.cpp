@@ -43,7 +43,7 @@ HeatMap map_of(const Tensor& values, std::string title, std::string x_label, std
           .y_end = static_cast<double>(values.size(0))};
 }
 
-Series line(std::string name, const Tensor& x, const Tensor& y, int dash = 0) {
+PlotSeries line(std::string name, const Tensor& x, const Tensor& y, int dash = 0) {
   return {std::move(name), doubles(thinned(x, 0, kMostPoints)), doubles(thinned(y, 0, kMostPoints)), dash};
 }
 
@@ -77,8 +77,8 @@ LinePlot heads_over_distance(const PositionView& view) {
   return plot;
 }
 
-Series wavelengths_of(std::string name, const Tensor& frequencies, int dash) {
-  Series series{.name = std::move(name), .x = {}, .y = {}, .dash = dash};
+PlotSeries wavelengths_of(std::string name, const Tensor& frequencies, int dash) {
+  PlotSeries series{.name = std::move(name), .x = {}, .y = {}, .dash = dash};
   const auto w = doubles(frequencies);
   for (size_t i = 0; i < w.size(); ++i) {
     series.x.push_back(static_cast<double>(i));

@@ -19,7 +19,7 @@ std::string axes_text(const std::string& x_label, const std::string& y_label) {
   return y_label.empty() ? fmt::format("Across: {}.", x_label) : fmt::format("Across: {}; up: {}.", x_label, y_label);
 }
 
-std::string described(const Series& series) {
+std::string described(const PlotSeries& series) {
   std::string first, last;
   for (size_t i = 0; i < std::min(series.x.size(), series.y.size()); ++i) {
     if (!std::isfinite(series.y[i])) continue;

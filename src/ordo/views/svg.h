@@ -13,7 +13,7 @@
 
 namespace ordo {
 
-struct Series {
+struct PlotSeries {
   std::string name;
   std::vector<double> x, y;  // of one size; values that are not finite leave a gap
   int dash = 0;              // how its line is broken, 0 to 3: that lines over each other are all seen
@@ -24,7 +24,7 @@ struct Series {
 };
 struct LinePlot {
   std::string title, x_label, y_label;
-  std::vector<Series> series;
+  std::vector<PlotSeries> series;
   bool log_x = false, log_y = false;  // then only values above 0 are drawn
   std::optional<double> mark_x = {};  // an upright line, named above the plot
   std::string mark = {};

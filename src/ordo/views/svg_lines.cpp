@@ -12,7 +12,7 @@ namespace {
 
 // A series with what is drawn of it: its colour, and whether it has an interval at each x.
 struct Drawn {
-  const Series* series;
+  const PlotSeries* series;
   int colour;
   bool intervals() const {
     return !series->low.empty() && series->low.size() == series->y.size() && series->high.size() == series->y.size();
@@ -21,7 +21,7 @@ struct Drawn {
 };
 
 std::string line_of(const Drawn& one, double shift, const Scale& x, const Scale& y) {
-  const Series& series = *one.series;
+  const PlotSeries& series = *one.series;
   std::string path;
   bool pen_down = false;
   for (size_t i = 0; i < one.size(); ++i) {
@@ -37,7 +37,7 @@ std::string line_of(const Drawn& one, double shift, const Scale& x, const Scale&
 
 // Along the upper ends and back along the lower ones; places without an interval part it.
 std::string band_of(const Drawn& one, const Scale& x, const Scale& y) {
-  const Series& series = *one.series;
+  const PlotSeries& series = *one.series;
   std::string path, back;
   const auto close = [&] {
     if (!path.empty() && path.back() != 'z') path += back + "z";
@@ -57,7 +57,7 @@ std::string band_of(const Drawn& one, const Scale& x, const Scale& y) {
 
 // Uprights with ends, moved sideways a little so that those of several series at one x are all seen.
 std::string bars_of(const Drawn& one, double shift, const Scale& x, const Scale& y) {
-  const Series& series = *one.series;
+  const PlotSeries& series = *one.series;
   std::string path;
   for (size_t i = 0; i < one.size(); ++i) {
     if (!x.shows(series.x[i]) || !y.shows(series.low[i]) || !y.shows(series.high[i])) continue;
@@ -70,7 +70,7 @@ std::string bars_of(const Drawn& one, double shift, const Scale& x, const Scale&
 
 std::string points_of(const Drawn& one, double shift, const Scale& x, const Scale& y) {
   std::string out;
-  const Series& series = *one.series;
+  const PlotSeries& series = *one.series;
   for (size_t i = 0; i < one.size(); ++i)
     if (x.shows(series.x[i]) && y.shows(series.y[i]))
       out += point(x(series.x[i]) + shift, y(series.y[i]), one.colour,
