@@ -194,7 +194,7 @@ TEST_CASE("forecasting: the loss of an evaluation does not depend on the batch s
 
 TEST_CASE("forecasting: details tell intervals, a row for each window and channel, and the naive forecasts", "[unit]") {
   const Forecasting task(sines_config(false), {.seed = 2});
-  const auto model = sines_model<Encoder>(task, Pool::flatten, 20, "none");
+  const auto model = sines_model<Encoder>(task, Pool::flatten, 20, "time_decay");
   StreamOptions options{.split = Split::test, .batch_size = 32, .length = 20, .training = false, .details = true};
   const Evaluation made = task.evaluate(*model, options);
   CHECK(made.rows.size() == 3 * 37);
@@ -239,7 +239,7 @@ TEST_CASE("forecasting: too few rows, other lengths and what is for classes are 
   CHECK(contains(Forecasting(seasonal, {}).refuses_length(Split::train, 3).value(),
                  "task.season (4) is longer than a context of 3 rows"));
   const Forecasting sines(sines_config(false), {});
-  const auto model = sines_model<Encoder>(sines, Pool::flatten, 20, "none");
+  const auto model = sines_model<Encoder>(sines, Pool::flatten, 20, "time_decay");
   CHECK(contains(thrown<ConfigError>([&] {
                    sines.evaluate(*model, {.split = Split::test, .batch_size = 4, .length = 12, .training = false});
                  }),
@@ -247,6 +247,16 @@ TEST_CASE("forecasting: too few rows, other lengths and what is for classes are 
   CHECK(contains(
       thrown<ConfigError>([&] { sines.loss(*model, first_batch(sines, Split::train, 2, 20), {.smoothing = 0.1}); }),
       "train.label_smoothing (0.1)"));
+}
+
+TEST_CASE("forecasting: time stamps that no encoding reads are refused", "[unit]") {
+  const Forecasting task(sines_config(false), {});
+  const auto loss = [&](const std::string& position) {
+    const auto model = sines_model<Encoder>(task, Pool::mean, 20, position);
+    return task.loss(*model, first_batch(task, Split::train, 2, 20), {}).sum.item<double>();
+  };
+  CHECK(contains(thrown<ConfigError>([&] { loss("learned"); }), "no encoding of model.position reads any"));
+  CHECK(std::isfinite(loss("calendar")));
 }
 
 TEST_CASE("forecasting: other training data has another fingerprint", "[unit]") {

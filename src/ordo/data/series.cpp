@@ -205,7 +205,8 @@ void fields(Fields& f, SeriesSource& c) {
   f("group", c.group, "column that tells several series of one table apart");
   f("channels", c.channels, "columns of values; none: all but the date and the group");
   f("missing", c.missing,
-    "blank cells: an error, filled by a straight line or by the value before, or that and hidden from the model",
+    "blank cells: an error, filled by a straight line (which looks ahead) or by the value before, or that and hidden "
+    "from the model",
     kMissingCells);
   f("repeated", c.repeated, "rows of one moment: an error, or the first is taken", kRepeatedStamps);
   f("values", c.values, "what is read and predicted: the values, their logarithms, or changes from row to row",

@@ -52,6 +52,10 @@ void scale_series(ForecastSeries& series, const SeriesSet& about, bool scale) {
   for (int64_t c = 0; c < C && scale; ++c) {
     const auto i = static_cast<size_t>(c);
     std::tie(series.mean[i], series.deviation[i]) = training_scale(series, c);
+    require<DataError>(std::isfinite(series.deviation[i]),
+                       "{}: channel '{}' has values so large that the sum of their squares is no number; give it in a "
+                       "larger unit, or leave it out (task.data.channels)",
+                       series_place(about, series.data), shown(about.channels[i]));
     require<DataError>(series.deviation[i] > 0.0,
                        "{}: channel '{}' is constant over its {} training rows, so that it cannot be scaled; leave it "
                        "out (task.data.channels), or give task.scale: false",
@@ -116,16 +120,18 @@ double ForecastSeries::actual(int64_t row, int64_t channel) const {
 }
 
 ForecastData read_forecast_data(const ForecastSource& source, uint64_t seed) {
-  ForecastData made{
-      .about = read_series(source.data, seed),
-      .changes = source.data.values == SeriesValues::differences || source.data.values == SeriesValues::log_returns};
+  ForecastData made;
+  made.about = read_series(source.data, seed);
+  made.changes = source.data.values == SeriesValues::differences || source.data.values == SeriesValues::log_returns;
   const auto channels = static_cast<size_t>(made.channels());
-  for (auto& data : std::exchange(made.about.series, {})) {
-    ForecastSeries series{.data = std::move(data),
-                          .mean = std::vector<double>(channels, 0.0),
-                          .deviation = std::vector<double>(channels, 1.0),
-                          .parts = {}};
-    series.parts = divided_rows(source, series.data.rows(), series_place(made.about, series.data));
+  std::vector<Series> read;
+  read.swap(made.about.series);
+  for (auto& data : read) {
+    ForecastSeries series;
+    series.parts = divided_rows(source, data.rows(), series_place(made.about, data));
+    series.data = std::move(data);
+    series.mean.resize(channels, 0.0);
+    series.deviation.resize(channels, 1.0);
     scale_series(series, made.about, source.scale);
     series.step = median_step(series);
     made.series.push_back(std::move(series));
@@ -147,10 +153,11 @@ std::vector<ForecastWindow> forecast_windows(const ForecastData& data, const For
                               : std::optional(end);
       if (!target || *target + aim.steps() > part.end) continue;
       const int64_t last = *target + aim.steps() - 1;
-      windows.push_back({.series = s,
-                         .end = end,
-                         .target = *target,
-                         .gap = gaps[static_cast<size_t>(last)] > gaps[static_cast<size_t>(end - context)]});
+      windows.push_back(
+          {.series = s,
+           .end = end,
+           .target = *target,
+           .gap = aim.ahead > 0.0 && gaps[static_cast<size_t>(last)] > gaps[static_cast<size_t>(end - context)]});
     }
   }
   return windows;

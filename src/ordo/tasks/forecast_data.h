@@ -62,7 +62,7 @@ struct ForecastAim {
 struct ForecastWindow {
   size_t series = 0;
   int64_t end = 0, target = 0;  // one past the context's last row; the first row asked for
-  bool gap = false;             // from the context to what is asked, rows are further apart somewhere than usual
+  bool gap = false;  // with `ahead`: somewhere from the context to what is asked rows are further apart than usual
 };
 // All whose targets lie in the split, one row after the other; the context may begin in the part before.
 std::vector<ForecastWindow> forecast_windows(const ForecastData& data, const ForecastAim& aim, Split split,

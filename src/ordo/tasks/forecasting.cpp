@@ -75,6 +75,11 @@ Tensor with_differences(const Tensor& x) {
   return at::cat({x, at::constant_pad_nd(changes, {0, 0, 1, 0})}, 2);
 }
 
+bool reads_times(Model& model) {
+  const auto parts = model.position().parts();
+  return std::any_of(parts.begin(), parts.end(), [](const auto* part) { return part->traits().takes_axes == 1; });
+}
+
 // Sum over the numbers that came: a missing one (NaN) asks for nothing.
 Tensor summed_loss(const Tensor& told, const Tensor& targets, ForecastLoss kind) {
   const Tensor came = targets.to(told.scalar_type());
@@ -190,6 +195,9 @@ std::unique_ptr<BatchStream> Forecasting::open(const StreamOptions& options) con
 // ---- loss and judgement ----
 
 Tensor Forecasting::predict(Model& model, const Batch& batch) const {
+  require<ConfigError>(!config_.times || reads_times(model),
+                       "task.times: true gives the model time stamps, but no encoding of model.position reads any: "
+                       "leave it out, or use time_sinusoidal, time_rope, time_decay, calendar or another of time");
   ModelInput in = input_of(batch);
   const int64_t B = in.signal.size(0), C = in.signal.size(2);
   const InstanceScale scale = instance_scale(in.signal, in.mask.keys);
