@@ -58,7 +58,7 @@ void visit_pages(const Outline& outline, const std::string& path, std::vector<Ch
 }
 
 // Where a page stands: the names of its path, and which of them are kinds that a path may leave out, as those of a
-// config do, because all kinds of that choice know what follows: model.decoder.dim is model.dim.
+// config do, because several kinds of that choice know what follows: model.decoder.position is model.position.
 struct Place {
   Texts names;
   std::vector<bool> spare;
@@ -100,8 +100,9 @@ std::vector<Place> places_in(const Outline& root) {
         names[choice.at] = info.kind;
         return known.contains(join(names, "."));
       };
-      places[p].spare[choice.at] =
-          choice.at + 1 < places[p].names.size() && std::all_of(choice.kinds->begin(), choice.kinds->end(), knows_it);
+      const auto few = std::min<std::ptrdiff_t>(2, std::ssize(*choice.kinds));
+      places[p].spare[choice.at] = choice.at + 1 < places[p].names.size() &&
+                                   std::count_if(choice.kinds->begin(), choice.kinds->end(), knows_it) >= few;
     }
   }
   return places;
