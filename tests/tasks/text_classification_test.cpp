@@ -23,6 +23,11 @@ struct WrittenTask {
 };
 void fields(Fields& f, WrittenTask& c) { f("task", c.task, "the task"); }
 
+struct WrittenModel {
+  Choice<Model> model{"encoder"};
+};
+void fields(Fields& f, WrittenModel& c) { f("model", c.model, "the model"); }
+
 std::shared_ptr<Task> written(const std::string& yaml, uint64_t seed = 1) {
   WrittenTask read;
   load_config_text("task: {kind: text_classification, " + yaml + "}", walk_of(read), {.name = "test.yaml"});
@@ -281,14 +286,20 @@ TEST_CASE("text classification: a header that was taken for an example is notice
   const std::string said = refusal("tokenizer: byte, data: {train: " + kept(path) + "}");
   CHECK(contains(said, "a.csv: line 1: 'label' is the label of this line alone"));
   CHECK(contains(said, "task.data.header: true"));
+  const auto two = scratch.write("b.csv", "x,yes\ny,no\nz,no\n");
+  CHECK_NOTHROW(written("tokenizer: byte, data: {train: " + kept(two) + "}")->summary());
 }
 
-TEST_CASE("text classification: a text of a held-out split that training has, too, is told", "[unit]") {
+TEST_CASE("text classification: of held-out texts it is told which training has, too, and how many words it lacks",
+          "[unit]") {
   const Scratch scratch;
   const auto train = scratch.write("a.tsv", "x\tyes\ny\tno\n"), test = scratch.write("b.tsv", "y\tno\nz\tno\n");
   const auto task = written("tokenizer: byte, data: {train: " + kept(train) + ", test: " + kept(test) + "}");
   CHECK(contains(task->summary()[2], "test: 2 examples"));
   CHECK(contains(task->summary()[2], "the text of 1 is among those of train"));
+  const auto words = written("tokenizer: word, data: {train: " + kept(train) + ", test: " + kept(test) + "}");
+  CHECK(contains(words->summary()[2], "50.0 % of the tokens stand for unknown words"));
+  CHECK_FALSE(contains(words->summary()[1], "unknown"));
 }
 
 TEST_CASE("text classification: settings that cannot hold together are refused", "[unit]") {
@@ -311,6 +322,29 @@ TEST_CASE("text classification: settings that cannot hold together are refused",
   for (const auto& [yaml, said] : cases) {
     INFO(yaml);
     CHECK(contains(contradiction(yaml), said));
+  }
+}
+
+TEST_CASE("text classification: an evaluation is the same for batches of 1, 7 and 64, whatever reads the rows",
+          "[unit]") {
+  const auto task = written("tokenizer: word, data: {generate: {sentences: 40, held_out: 70}}");
+  for (const std::string model : {"{kind: encoder, dim: 16, layers: 1, attention: {heads: 2}, position: rope}",
+                                  "{kind: lstm, dim: 16, layers: 1, bidirectional: true, pool: max}",
+                                  "{kind: cnn, dim: 16, layers: 0, causal: false}"}) {
+    WrittenModel read;
+    load_config_text("model: " + model, walk_of(read), {.name = "test.yaml"});
+    const auto reader = models().build(read.model, task->complete({.max_length = 16, .seed = 1}));
+    reader->eval();
+    const auto judged = [&](int64_t size) {
+      return task->evaluate(*reader, {.split = Split::test, .batch_size = size, .length = 16, .training = false});
+    };
+    const Evaluation by_one = judged(1);
+    for (const int64_t size : {7, 64}) {
+      INFO(model << " at batch size " << size);
+      const Evaluation many = judged(size);
+      CHECK(std::abs(many.metrics.at("loss") - by_one.metrics.at("loss")) < 1e-6);
+      CHECK(many.outcomes.accuracy == by_one.outcomes.accuracy);
+    }
   }
 }
 

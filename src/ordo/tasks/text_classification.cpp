@@ -66,13 +66,21 @@ ClassNames learned_classes(const std::vector<LabelledText>& training) {
       labels.insert(label);
     }
   const auto once = std::count_if(counts.begin(), counts.end(), [](const auto& one) { return one.second == 1; });
+  const bool suspicious = counts.size() > 2 && once == 1;
   for (const auto& example : training)
     for (const auto& label : example.labels)
-      require<DataError>(!example.first_row || counts[label] > 1 || once > 1,
+      require<DataError>(!suspicious || !example.first_row || counts[label] > 1,
                          "{}: '{}' is the label of this line alone: if the line names the columns, give "
                          "task.data.header: true; else name the classes in task.classes",
                          example.where, label);
   return ClassNames::of_labels(labels);
+}
+
+// The id that stands for what the vocabulary lacks.
+std::optional<int64_t> unknown_id(const Tokenizer& tokenizer) {
+  for (const char* name : {"<unk>", "[UNK]"})
+    if (const auto id = tokenizer.find(name)) return id;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -250,12 +258,20 @@ uint64_t TextClassification::fingerprint() const {
 }
 
 std::string TextClassification::split_summary(Split split) const {
+  const auto unknown = unknown_id(*tokenizer());
   std::vector<int64_t> sizes;
-  for (const auto& example : all(split)) sizes.push_back(example.row.size());
+  double tokens = 0.0, lacking = 0.0;
+  for (const auto& example : all(split)) {
+    const auto& ids = example.row.ids;
+    sizes.push_back(example.row.size());
+    tokens += static_cast<double>(ids.size());
+    if (unknown) lacking += static_cast<double>(std::count(ids.begin(), ids.end(), *unknown));
+  }
   std::sort(sizes.begin(), sizes.end());
   std::string line =
       fmt::format("{}: {} examples of {} to {} tokens, half have {} at most, 99 % {}", split_name(split), sizes.size(),
                   sizes.front(), sizes.back(), sizes[(sizes.size() - 1) / 2], sizes[(sizes.size() - 1) * 99 / 100]);
+  if (lacking > 0.0) line += fmt::format("; {:.1f} % of the tokens stand for unknown words", 100.0 * lacking / tokens);
   if (split == Split::train) return line;
   std::unordered_set<std::string_view> trained;
   for (const auto& example : all(Split::train)) trained.insert(example.read.text);
