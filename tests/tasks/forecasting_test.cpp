@@ -22,7 +22,7 @@ namespace ordo::test {
 namespace {
 
 // Tells [rows, outputs] of its first and last step: what the head gets is made by hand.
-class EndsModel final : public Model {
+class EndsModel : public Model {
  public:
   EndsModel() : head_(register_module("head", std::make_shared<Head>(2, 2, std::nullopt))) {
     head_->weight().detach().copy_(at::tensor({1.0F, 0.0F, 0.0F, 1.0F}).view({2, 2}));
@@ -46,6 +46,11 @@ class EndsModel final : public Model {
 
  private:
   std::shared_ptr<Head> head_;
+};
+
+class PairModel final : public EndsModel {
+ public:
+  bool reads_source() const override { return true; }
 };
 
 // 0, 1, 4, 9, … hours apart.
@@ -234,6 +239,8 @@ TEST_CASE("forecasting: too few rows, other lengths and what is for classes are 
   CHECK(contains(task.refuses_length(Split::train, 5).value(),
                  "the train split has no window: 6 rows at the most in one series, for a context (train.length) of 5 "
                  "rows and task.horizon 2"));
+  CHECK_FALSE(task.refuses(EndsModel()));
+  CHECK(contains(task.refuses(PairModel()).value(), "use model.kind: encoder or decoder"));
   Forecasting::Config seasonal = squares_config(scratch);
   seasonal.season = 4;
   CHECK(contains(Forecasting(seasonal, {}).refuses_length(Split::train, 3).value(),
