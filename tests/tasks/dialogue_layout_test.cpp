@@ -23,7 +23,8 @@ const ByteTokenizer& bytes() {
   return tokenizer;
 }
 
-DialogueLayout layout_of(int64_t answer_tokens, LongTurns too_long = LongTurns::stop, Speaker answers = Speaker::system) {
+DialogueLayout layout_of(int64_t answer_tokens, LongTurns too_long = LongTurns::stop,
+                         Speaker answers = Speaker::system) {
   return {bytes(), {.answers = answers, .answer_tokens = answer_tokens, .too_long = too_long}};
 }
 

@@ -17,7 +17,8 @@ namespace {
 
 constexpr NamedValue kSpeakers[] = {{"user", static_cast<int>(Speaker::user)},
                                     {"system", static_cast<int>(Speaker::system)}};
-constexpr NamedValue kLongTurns[] = {{"stop", static_cast<int>(LongTurns::stop)}, {"cut", static_cast<int>(LongTurns::cut)}};
+constexpr NamedValue kLongTurns[] = {{"stop", static_cast<int>(LongTurns::stop)},
+                                     {"cut", static_cast<int>(LongTurns::cut)}};
 constexpr Split kAllDialogueSplits[] = {Split::train, Split::validation, Split::test};
 
 std::vector<EncodedDialogue> encoded_dialogues(const std::vector<SpokenDialogue>& spoken,

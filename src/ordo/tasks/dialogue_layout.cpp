@@ -58,10 +58,11 @@ std::optional<std::string> DialogueLayout::refuses_length(int64_t length) const 
 Turn DialogueLayout::fitted(Turn turn, int64_t length) const {
   const int64_t most = longest(turn.speaker, length);
   if (std::ssize(turn.ids) <= most) return turn;
-  require<DataError>(rules_.too_long == LongTurns::cut,
-                     "a turn of {} tokens is too long: a window of {} tokens has room for {}, beside those kept free for "
-                     "an answer (task.answer_tokens)",
-                     turn.ids.size(), length, most);
+  require<DataError>(
+      rules_.too_long == LongTurns::cut,
+      "a turn of {} tokens is too long: a window of {} tokens has room for {}, beside those kept free for "
+      "an answer (task.answer_tokens)",
+      turn.ids.size(), length, most);
   turn.ids.resize(static_cast<size_t>(most));
   turn.cut = true;
   return turn;
