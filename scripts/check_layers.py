@@ -63,6 +63,7 @@ KINDS = ["unit", "golden", "conformance", "cli", "slow", "gpu"]
 LONGEST = 400
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 TEST_CASE = re.compile(r'\b(?:TEMPLATE_|)TEST_CASE(?:_METHOD)?\(((?:\s*"(?:[^"\\]|\\.)*")+)\s*(?:,((?:\s*"(?:[^"\\]|\\.)*")+))?')
+TYPE = re.compile(r"(?:struct|class|enum class) (\w+)(?: final)?(?: :.*)? \{")
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|^(<<<<<<<|>>>>>>>) ")
 MACHINE_PATH = re.compile(r'(?<![\w.])/(work|root|home/\w+)/')
 SOURCE_KINDS = {".h", ".cpp", ".cu", ".cuh", ".py", ".sh", ".cmake"}
@@ -115,6 +116,7 @@ class House:
         for path, includes in self.includes.items():
             self.check_includes(path, includes)
         self.check_cycles()
+        self.check_types()
         for path, lines in self.files.items():
             self.check_text(path, lines)
             if path.endswith("_test.cpp"):
@@ -164,6 +166,17 @@ class House:
         for path in self.includes:
             if path not in state:
                 visit(path)
+
+    def check_types(self):
+        """Two types of one name in two headers: no compiler sees both, and the linker takes the functions of either."""
+        seen = {}
+        for path, lines in self.files.items():
+            if not (path.startswith("src/ordo/") and path.endswith(".h")) or any(line.startswith("namespace ordo::") for line in lines):
+                continue
+            for number, line in enumerate(lines, 1):
+                found = TYPE.match(line)
+                if found and seen.setdefault(found.group(1), path) != path:
+                    self.breach(path, number, f"type '{found.group(1)}' is defined in {seen[found.group(1)]} too")
 
     def check_text(self, path, lines):
         if SPDX not in "\n".join(lines[:2]):

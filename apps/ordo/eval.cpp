@@ -50,6 +50,9 @@ std::vector<EvalRow> evaluate_run(const std::string& run, const EvalOptions& opt
   require<ConfigError>(asked.stride == 0 || trained.parts.task->judges_windows(),
                        "--stride slides windows over a text, but {} is of task {}, which is judged by whole examples",
                        run, trained.config.task.kind);
+  require<ConfigError>(options.examples.empty() || !trained.parts.task->judges_windows(),
+                       "--examples: {} is of task {}, which is judged over windows of a text and has no examples", run,
+                       trained.config.task.kind);
   for (const int64_t length : asked.lengths)
     require<ConfigError>(asked.stride <= length,
                          "--stride {} is larger than the length {}: tokens between windows would go unjudged",
@@ -191,7 +194,9 @@ void write_examples(const std::vector<EvalRow>& rows, const EvalOptions& options
       // {"run": …, "length": …, and then what the line has.
       text += (rows.size() > 1 ? whose.substr(0, whose.size() - 1) + "," + line.substr(1) : line) + "\n";
     }
-  require<ConfigError>(!text.empty(), "--examples: tasks over windows of a text have no examples to tell of");
+  require<ConfigError>(!text.empty(),
+                       "--examples: there is nothing to tell of single examples: their task does not, or every "
+                       "length was refused");
   write_file(options.examples, text);
   log::info("examples: {}", options.examples);
 }
@@ -224,11 +229,11 @@ int eval(const Words& words) {
     auto more = evaluate_run(run, o);
     rows.insert(rows.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   }
-  if (!o.examples.empty()) write_examples(rows, o);
   if (o.json)
     print_json(as_json(rows, o));
   else
     print_table(rows, o);
+  if (!o.examples.empty()) write_examples(rows, o);
   return kDone;
 }
 

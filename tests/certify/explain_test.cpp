@@ -188,7 +188,7 @@ TEST_CASE("worked example: every number of the JSON stands in the text, in colum
         for (const auto& row : *rows)
           for (const double v : row)
             CHECK(text.find(fmt::format("{:.4f}", std::abs(v) < 5e-5 ? 0.0 : v)) != std::string::npos);
-  // Rows of one table end in the same column, wide characters counted as two.
+  // LabRows of one table end in the same column, wide characters counted as two.
   std::istringstream lines(text);
   size_t before = 0;
   int compared = 0;

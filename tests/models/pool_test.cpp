@@ -45,7 +45,7 @@ TEST_CASE("pooled: one real token's vector, the mean or the largest over real to
   CHECK(same_bytes(pooled(hidden, {}, Pool::max), hidden.amax(1)));
   CHECK(close(pooled(hidden, {}, Pool::mean), hidden.mean(1), Tolerance::fp32));
   CHECK(same_bytes(pooled(hidden, {}, Pool::flatten), hidden.reshape({2, 12})));
-  CHECK(contains(thrown<Error>([&] { pooled(hidden, keys, Pool::flatten); }), "side by side"));
+  CHECK(contains(thrown<ConfigError>([&] { pooled(hidden, keys, Pool::flatten); }), "side by side"));
 }
 
 TEST_CASE("pooled: a row of padding alone gives zeros, whatever stands in it", "[unit]") {
@@ -88,6 +88,7 @@ TEST_CASE("flattened rows give a head as wide as all their tokens", "[unit]") {
   Encoder model(pooling_config(Pool::flatten), kThreeClasses);
   CHECK(model.head().weight().sizes() == at::IntArrayRef({3, 6 * 16}));
   CHECK(model.pooled(input_of(some_ids(2, 6))).sizes() == at::IntArrayRef({2, 96}));
+  CHECK(contains(thrown<ConfigError>([&] { model.pooled(input_of(some_ids(2, 5))); }), "model.pool: flatten"));
 }
 
 TEST_CASE("BERT's pooler stands behind the pooled vector, and token types are added to tokens", "[unit]") {
@@ -105,6 +106,8 @@ TEST_CASE("BERT's pooler stands behind the pooled vector, and token types are ad
   CHECK(same_bytes(model.pooled(in), first));
   in.types = at::tensor({0, 0, 1, 1}, at::kLong).view({1, 4});
   CHECK_FALSE(same_bytes(model.pooled(in), first));
+  in.types[0][3] = 2;
+  CHECK(contains(thrown<ConfigError>([&] { model.pooled(in); }), "model.token_types (2)"));
 }
 
 TEST_CASE("pooling is refused where a task asks of each token, and a class token where nothing stands before it",

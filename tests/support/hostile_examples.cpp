@@ -53,7 +53,7 @@ train: {steps: 2, batch_size: 2, length: 12}
                {sides, skip}},
               {"blank lines alone, to be skipped",
                {{"a.en", "\n\n"}, {"a.zh", "\n\n"}},
-               {"the train split has no pair", "2 lines left out: FOLDER/a.en and FOLDER/a.zh: line 1"},
+               {"no pair is left for the train split", "2 lines left out: FOLDER/a.en and FOLDER/a.zh: line 1"},
                {sides, skip}},
               {"pairs that are all too long",
                {{"a.en", "much longer than twelve\n"}, {"a.zh", "一\n"}},

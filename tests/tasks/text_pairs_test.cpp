@@ -78,6 +78,9 @@ TEST_CASE("what is wrong with pairs is told with file and line, or left out and 
   const TextPairs made = read_text_pairs(config, nullptr);
   CHECK(sources_of(made, Split::train) == std::vector<std::string>{"Hi.", "Wait"});
   CHECK(contains(made.left_out, "1 line"));
+  config.validation.files = {written(scratch, "v.tsv", "Hi.\t\nRun!\t \n")};
+  CHECK(contains(told(), "no pair is left for the validation split; 3 lines"));
+  config.validation = {};
   config.train = {.source = {written(scratch, "b.en", "One\nTwo\nThree\n")},
                   .target = {written(scratch, "b.zh", "一\n二\n")}};
   CHECK(contains(told(), "b.en has 3 lines"));

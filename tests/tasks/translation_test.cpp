@@ -82,6 +82,14 @@ TEST_CASE("translation: batches of like lengths, the source for the encoder, the
   const auto stream = task.open({.split = Split::train, .batch_size = 4, .length = 16, .seed = 1});
   const Batch batch = *stream->next();
   CHECK(batch.source.ids.size(0) == 4);
+  const auto by_tokens =
+      task.open({.split = Split::train, .batch_size = 1, .length = 16, .batch_tokens = 24, .seed = 1});
+  for (int i = 0; i < 20; ++i) {
+    const Batch some = *by_tokens->next();
+    const Tensor lengths = some.targets.ne(kIgnore).sum(1);
+    CHECK(lengths.max().item<int64_t>() - lengths.min().item<int64_t>() <= 1);
+    CHECK(some.source.ids.numel() <= 24);
+  }
   CHECK(batch.ids.size(1) == batch.targets.size(1));
   const int64_t end = task.tokenizer()->vocab_size();
   CHECK(batch.targets.eq(end).sum().item<int64_t>() == 4);
@@ -177,7 +185,7 @@ TEST_CASE("translation: contradictions are told before anything is read", "[unit
   CHECK(contains(told(), "task.source_tokenizer"));
   config = config_of("nowhere.tsv", true);
   config.data.test.files = {"test.tsv"};
-  CHECK(contains(told(), "task.split"));
+  CHECK(contains(told(), "task.split takes the test split"));
   config.tokenizer.reset();
   CHECK(contains(told(), "task.tokenizer is missing"));
 }

@@ -62,7 +62,7 @@ struct Reader {
   Tensor angles;  // frequency x place: [M, P]
   at::ScalarType type;
 
-  // Rows that parameters project, scale or mix are no sines and cosines any more.
+  // LabRows that parameters project, scale or mix are no sines and cosines any more.
   bool adds_plain_rows() const { return position.traits().places.input && position.parameters().empty(); }
 
   std::optional<double> read(const Positions& at) const {

@@ -40,7 +40,7 @@ struct Agreement {
   std::vector<std::string> agreeing, refusing;
 };
 
-Agreement compare_kernels(Lab& lab, const Rows& rows) {
+Agreement compare_kernels(Lab& lab, const LabRows& rows) {
   Model& reference = lab.model({.kernel = kReference});
   const Tensor values = lab.hidden(reference, rows);
   const NamedGradients gradients = training_gradients(reference, rows);
@@ -71,7 +71,7 @@ struct RowSums {
   double seeing = 0.0, blind = 0.0;  // largest |sum over visible keys - 1|; largest weight of rows that see nothing
 };
 
-RowSums row_sums(Lab& lab, Model& model, const Rows& rows) {
+RowSums row_sums(Lab& lab, Model& model, const LabRows& rows) {
   const at::NoGradGuard no_grad;
   Weights weights;
   model.forward({.ids = rows.ids, .at = rows.at, .mask = rows.mask, .probe = &weights});
@@ -91,11 +91,11 @@ RowSums row_sums(Lab& lab, Model& model, const Rows& rows) {
 }
 
 // Row 0 left-padded, row 1 all padding, row 2 whole.
-Rows with_a_blind_row(const Lab& lab, int64_t n, uint64_t key) {
+LabRows with_a_blind_row(const Lab& lab, int64_t n, uint64_t key) {
   Tensor keys = at::ones({3, n}, at::TensorOptions(at::kBool).device(lab.device()));
   keys[0].slice(0, 0, n / 4).fill_(false);
   keys[1].fill_(false);
-  Rows rows{.ids = lab.ids(3, n, key), .at = from_padding(keys)};
+  LabRows rows{.ids = lab.ids(3, n, key), .at = from_padding(keys)};
   rows.mask.keys = keys;
   return rows;
 }
@@ -122,7 +122,7 @@ Property kernels_agree(Lab& lab) {
 }
 
 Property rows_sum_to_one(Lab& lab) {
-  const Rows rows = with_a_blind_row(lab, lab.length(), 51);
+  const LabRows rows = with_a_blind_row(lab, lab.length(), 51);
   double worst = 0.0;
   for (const std::string& kind : weighing_kernels())
     worst = std::max(worst, row_sums(lab, lab.model({.kernel = kind}), rows).seeing);
@@ -133,8 +133,8 @@ Property rows_sum_to_one(Lab& lab) {
 
 Property masked_rows_are_zero(Lab& lab) {
   const int64_t n = lab.length(), kept = n / 2;
-  const Rows rows = with_a_blind_row(lab, n, 61);
-  Rows changed = rows;
+  const LabRows rows = with_a_blind_row(lab, n, 61);
+  LabRows changed = rows;
   changed.ids = lab.ids(3, n, 62);
   changed.ids.select(1, kept).copy_(rows.ids.select(1, kept));
   double worst = 0.0;

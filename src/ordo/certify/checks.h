@@ -32,8 +32,8 @@ Property failed(std::string why, std::optional<double> measured = std::nullopt);
 // A failure that the encoding's nature explains is no failure: `nature` empty leaves the property as it is.
 Property excused(Property property, const std::string& nature);
 
-// Rows as a model is given them.
-struct Rows {
+// LabRows as a model is given them.
+struct LabRows {
   Tensor ids;    // [B, L]
   Positions at;  // [1|B, L]
   Mask mask = {};
@@ -61,11 +61,11 @@ class Lab {
   std::vector<MultiHeadAttention*> attentions(Model& model) const;
 
   Tensor ids(int64_t rows, int64_t length, uint64_t key = 1, const Variant& variant = {}) const;
-  Rows rows(int64_t count, int64_t length, uint64_t key = 1) const;             // consecutive from 0
-  Tensor hidden(Model& model, const Rows& rows, Cache* cache = nullptr) const;  // without gradients
-  Tensor hidden(const Rows& rows) { return hidden(model(), rows); }
+  LabRows rows(int64_t count, int64_t length, uint64_t key = 1) const;             // consecutive from 0
+  Tensor hidden(Model& model, const LabRows& rows, Cache* cache = nullptr) const;  // without gradients
+  Tensor hidden(const LabRows& rows) { return hidden(model(), rows); }
   // The same in pieces that end at `ends`, through a cache of the model's own.
-  Tensor in_steps(Model& model, const Rows& rows, const std::vector<int64_t>& ends) const;
+  Tensor in_steps(Model& model, const LabRows& rows, const std::vector<int64_t>& ends) const;
   // Why positions that the encoding moves differ between a whole row and its parts, or the row among others; empty:
   // they do not.
   std::string moves_by_row();
@@ -81,11 +81,11 @@ class Lab {
 };
 
 // One and the same row of `length` tokens padded on the left and on the right, and another, shorter row.
-struct PaddedRows {
-  Rows rows;  // [3, length + pads]
+struct LabPaddedRows {
+  LabRows rows;  // [3, length + pads]
   int64_t pads = 0;
 };
-PaddedRows padded_rows(const Lab& lab, int64_t length);
+LabPaddedRows padded_rows(const Lab& lab, int64_t length);
 
 // A model in training mode while it lives, with gradients; in evaluation mode afterwards, whatever was thrown.
 class InTraining {
@@ -105,7 +105,7 @@ class InTraining {
 
 using NamedGradients = std::vector<std::pair<std::string, Tensor>>;
 // Of all parameters, of the outputs along a fixed direction, in training mode; undefined where none came.
-NamedGradients training_gradients(Model& model, const Rows& rows, const Draw& draw = {});
+NamedGradients training_gradients(Model& model, const LabRows& rows, const Draw& draw = {});
 // Each parameter's distance against its own largest gradient, or a hundredth of the model's (some are zero by theory);
 // infinity where only one of the two has one.
 double gradients_differ(const NamedGradients& found, const NamedGradients& expected);

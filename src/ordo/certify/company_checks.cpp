@@ -36,13 +36,13 @@ Property cache_equals_full(Lab& lab) {
   if (const auto why = too_short(lab); !why.empty()) return not_applicable(why);
   Model& model = lab.model();
   const int64_t n = lab.length();
-  const Rows rows = lab.rows(2, n);
+  const LabRows rows = lab.rows(2, n);
   const Tensor whole = lab.hidden(rows);
   double steps = 0.0;
   for (const auto& ends :
        {one_by_one(1, n), std::vector<int64_t>{n / 2, n / 2 + 1, n}, std::vector<int64_t>{1, n - 1, n}})
     steps = std::max(steps, difference(lab.in_steps(model, rows, ends), whole));
-  const PaddedRows padded = padded_rows(lab, n);
+  const LabPaddedRows padded = padded_rows(lab, n);
   const Tensor alone =
       lab.hidden({.ids = padded.rows.ids.slice(0, 0, 1).slice(1, padded.pads), .at = consecutive(0, n, lab.device())});
   const Tensor stepped = lab.in_steps(model, padded.rows, one_by_one(padded.pads + 2, n + padded.pads));
@@ -58,7 +58,7 @@ Property cache_equals_full(Lab& lab) {
 Property padding_invariance(Lab& lab) {
   if (const auto why = too_short(lab); !why.empty()) return not_applicable(why);
   const int64_t n = lab.length();
-  const PaddedRows padded = padded_rows(lab, n);
+  const LabPaddedRows padded = padded_rows(lab, n);
   const Tensor alone =
       lab.hidden({.ids = padded.rows.ids.slice(0, 1, 2).slice(1, 0, n), .at = consecutive(0, n, lab.device())})[0];
   const Tensor together = lab.hidden(padded.rows);
@@ -73,11 +73,11 @@ Property padding_invariance(Lab& lab) {
 }
 
 Property batch_invariance(Lab& lab) {
-  const Rows three = lab.rows(3, lab.length(), 21);
+  const LabRows three = lab.rows(3, lab.length(), 21);
   const Tensor together = lab.hidden(three);
   double worst = 0.0;
   for (int64_t i = 0; i < 3; ++i) {
-    Rows one = three;
+    LabRows one = three;
     one.ids = three.ids.slice(0, i, i + 1);
     worst = std::max(worst, difference(together.slice(0, i, i + 1), lab.hidden(one)));
   }
@@ -94,14 +94,14 @@ Property packing_equals_separate(Lab& lab) {
   const at::TensorOptions whole_numbers = at::TensorOptions(at::kLong).device(lab.device());
   for (size_t i = 0; i < lengths.size(); ++i)
     segments.push_back(at::ones({1, lengths[i]}, whole_numbers) * static_cast<int64_t>(i + 1));
-  Rows packed{.ids = lab.ids(1, n, 31)};
+  LabRows packed{.ids = lab.ids(1, n, 31)};
   packed.mask.q_segment = packed.mask.k_segment = at::cat(segments, 1);
   packed.at = from_segments(packed.mask.q_segment);
   const Tensor together = lab.hidden(packed);
   double worst = 0.0;
   int64_t begin = 0;
   for (const int64_t length : lengths) {
-    const Rows alone{.ids = packed.ids.slice(1, begin, begin + length), .at = consecutive(0, length, lab.device())};
+    const LabRows alone{.ids = packed.ids.slice(1, begin, begin + length), .at = consecutive(0, length, lab.device())};
     worst = std::max(worst, difference(together.slice(1, begin, begin + length), lab.hidden(alone)));
     begin += length;
   }

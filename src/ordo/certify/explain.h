@@ -15,7 +15,7 @@ namespace ordo {
 
 using Rows64 = std::vector<std::vector<double>>;
 
-// One word order. Rows are the words in this order; columns of score matrices too.
+// One word order. LabRows are the words in this order; columns of score matrices too.
 struct WorkedOrder {
   std::vector<size_t> words;                  // places in kWorkedWords
   Rows64 inputs, queries, keys, values = {};  // [3][d], of the head that is shown

@@ -124,21 +124,21 @@ Tensor Lab::ids(int64_t rows, int64_t length, uint64_t key, const Variant& varia
   return uniform.to(at::kLong).clamp_max(subject_.vocab_size(variant) - 1).to(device_);
 }
 
-Rows Lab::rows(int64_t count, int64_t length, uint64_t key) const {
+LabRows Lab::rows(int64_t count, int64_t length, uint64_t key) const {
   return {.ids = ids(count, length, key), .at = consecutive(0, length, device_)};
 }
 
-Tensor Lab::hidden(Model& model, const Rows& rows, Cache* cache) const {
+Tensor Lab::hidden(Model& model, const LabRows& rows, Cache* cache) const {
   const at::NoGradGuard no_grad;
   return model.forward({.ids = rows.ids, .at = rows.at, .mask = rows.mask}, cache);
 }
 
-Tensor Lab::in_steps(Model& model, const Rows& rows, const std::vector<int64_t>& ends) const {
+Tensor Lab::in_steps(Model& model, const LabRows& rows, const std::vector<int64_t>& ends) const {
   const auto cache = model.make_cache();
   std::vector<Tensor> parts;
   int64_t from = 0;
   for (const int64_t to : ends) {
-    Rows part{.ids = rows.ids.slice(1, from, to), .at = rows.at.slice(from, to)};
+    LabRows part{.ids = rows.ids.slice(1, from, to), .at = rows.at.slice(from, to)};
     if (rows.mask.keys.defined()) part.mask.keys = rows.mask.keys.slice(1, from, to);
     parts.push_back(hidden(model, part, cache.get()));
     from = to;
@@ -162,7 +162,7 @@ std::string Lab::moves_by_row() {
   return {};
 }
 
-NamedGradients training_gradients(Model& model, const Rows& rows, const Draw& draw) {
+NamedGradients training_gradients(Model& model, const LabRows& rows, const Draw& draw) {
   const InTraining training(model);
   const Tensor hidden = model.forward({.ids = rows.ids, .at = rows.at, .mask = rows.mask, .draw = draw});
   (hidden * standard_normal(hidden.sizes(), 3, hidden.options())).sum().backward();
@@ -186,15 +186,15 @@ double gradients_differ(const NamedGradients& found, const NamedGradients& expec
   return worst;
 }
 
-PaddedRows padded_rows(const Lab& lab, int64_t length) {
+LabPaddedRows padded_rows(const Lab& lab, int64_t length) {
   constexpr int64_t kPads = 5;
   const Tensor row = lab.ids(1, length, 11), pads = lab.ids(1, kPads, 12);
   Tensor keys = at::ones({3, length + kPads}, at::TensorOptions(at::kBool).device(lab.device()));
   keys[0].slice(0, 0, kPads).fill_(false);
   keys[1].slice(0, length).fill_(false);
   keys[2].slice(0, std::max<int64_t>(length - 2, 1)).fill_(false);
-  Rows rows{.ids = at::cat({at::cat({pads, row}, 1), at::cat({row, pads}, 1), lab.ids(1, length + kPads, 13)}, 0),
-            .at = from_padding(keys)};
+  LabRows rows{.ids = at::cat({at::cat({pads, row}, 1), at::cat({row, pads}, 1), lab.ids(1, length + kPads, 13)}, 0),
+               .at = from_padding(keys)};
   rows.mask.keys = keys;
   return {std::move(rows), kPads};
 }

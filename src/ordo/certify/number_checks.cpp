@@ -18,15 +18,15 @@ namespace {
 constexpr int64_t kWholeUpTo = 512;  // longer rows are not run: their last positions are
 
 // A row that goes beyond the model's length: whole, or the part around its end.
-Rows beyond(const Lab& lab, int64_t max_length, int64_t past) {
+LabRows beyond(const Lab& lab, int64_t max_length, int64_t past) {
   const int64_t n = max_length + past, from = n <= kWholeUpTo ? 0 : n - 2 * past;
   return {.ids = lab.ids(1, n - from, 101), .at = consecutive(from, n - from, lab.device())};
 }
 
 // Runs a short row before and after a longer one, and after it on a model that has seen nothing else.
-double stale_after(const Lab& lab, const Rows& longer) {
+double stale_after(const Lab& lab, const LabRows& longer) {
   const int64_t n = std::max<int64_t>(std::min<int64_t>(longer.ids.size(1) / 2, 16), 1);
-  const Rows shorter = lab.rows(1, n, 103);
+  const LabRows shorter = lab.rows(1, n, 103);
   const auto first = lab.fresh(), second = lab.fresh();
   const Tensor expected = lab.hidden(*first, shorter);
   lab.hidden(*first, longer);
@@ -35,7 +35,7 @@ double stale_after(const Lab& lab, const Rows& longer) {
   return std::max(again, difference(lab.hidden(*second, shorter), expected));
 }
 
-bool refuses(const Lab& lab, Model& model, const Rows& rows) {
+bool refuses(const Lab& lab, Model& model, const LabRows& rows) {
   try {
     lab.hidden(model, rows);
     return false;
@@ -44,13 +44,13 @@ bool refuses(const Lab& lab, Model& model, const Rows& rows) {
   }
 }
 
-Tensor under(const Lab& lab, Model& model, const Rows& rows, at::ScalarType type) {
+Tensor under(const Lab& lab, Model& model, const LabRows& rows, at::ScalarType type) {
   const AutocastScope half(lab.device().type(), {.enabled = true, .dtype = type});
   return lab.hidden(model, rows).to(at::kFloat);
 }
 
 // Nothing for a type that this device has no operators for: then the bare model stops too, whatever the encoding does.
-std::optional<Tensor> bare_under(const Lab& lab, Model& bare, const Rows& rows, at::ScalarType type) {
+std::optional<Tensor> bare_under(const Lab& lab, Model& bare, const LabRows& rows, at::ScalarType type) {
   try {
     return under(lab, bare, rows, type);
   } catch (const c10::OutOfMemoryError&) {
@@ -92,7 +92,7 @@ Property finite_beyond_length(Lab& lab) {
   Model& model = lab.model();
   const int64_t end = model.max_length(), past = std::clamp<int64_t>(end / 2, 16, 64);
   const auto refusal = model.position().refuses_length(end + past);
-  const Rows far = beyond(lab, end, past);
+  const LabRows far = beyond(lab, end, past);
   if (refusal) {
     if (!refuses(lab, model, far))
       return failed(fmt::format("the encoding says it ends, but {} positions were computed all the same", end + past));
@@ -116,7 +116,7 @@ Property finite_beyond_length(Lab& lab) {
 
 Property low_precision_error(Lab& lab) {
   constexpr double kTimesBare = 4.0;  // an encoding may sharpen attention, and rounding with it
-  const Rows rows = lab.rows(2, lab.length(), 111);
+  const LabRows rows = lab.rows(2, lab.length(), 111);
   Model &model = lab.model(), &bare = lab.model({.bare = true});
   const Tensor exact = lab.hidden(rows), exact_bare = lab.hidden(bare, rows);
   Worst worst;

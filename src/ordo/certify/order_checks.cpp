@@ -29,9 +29,9 @@ Tensor shuffled(int64_t n, at::Device device) {
 }  // namespace
 
 Property permutation_equivariance(Lab& lab) {
-  const Rows plain = lab.rows(1, lab.length());
+  const LabRows plain = lab.rows(1, lab.length());
   const Tensor order = shuffled(lab.length(), lab.device());
-  Rows moved = plain;
+  LabRows moved = plain;
   moved.ids = plain.ids.index_select(1, order);
   const double measured = difference(lab.hidden(moved), lab.hidden(plain).index_select(1, order));
   if (lab.model().causal())
@@ -52,7 +52,7 @@ Property permutation_equivariance(Lab& lab) {
 
 Property order_sensitivity(Lab& lab) {
   if (!lab.encodes()) return not_applicable("there is no encoding whose effect could be seen");
-  const Rows rows = lab.rows(2, lab.length());
+  const LabRows rows = lab.rows(2, lab.length());
   const auto logits = [&](Model& model) {
     const at::NoGradGuard no_grad;
     return model.head().logits(lab.hidden(model, rows));
@@ -72,8 +72,8 @@ Property shift_invariance(Lab& lab) {
   const int64_t shift = n >= 4 ? kShift : 1;
   if (n < 4) n = std::min(lab.length(), end) - 1;
   if (n < 2) return not_applicable("the model is too short for a shift");
-  const Rows here = lab.rows(1, n);
-  Rows there = here, gathered = here;
+  const LabRows here = lab.rows(1, n);
+  LabRows there = here, gathered = here;
   there.at = consecutive(shift, n, lab.device());
   gathered.at = there.at;
   gathered.at.start = std::nullopt;
@@ -90,8 +90,8 @@ Property causality(Lab& lab) {
   if (!lab.model().causal()) return not_applicable("a two-sided stack sees later tokens by design");
   const int64_t n = lab.length(), from = n / 2;
   if (n < 2) return not_applicable("rows of one token have nothing later");
-  const Rows rows = lab.rows(2, n);
-  Rows changed = rows;
+  const LabRows rows = lab.rows(2, n);
+  LabRows changed = rows;
   changed.ids = at::cat({rows.ids.slice(1, 0, from), lab.ids(2, n - from, 77)}, 1);
   const Tensor before = lab.hidden(rows), after = lab.hidden(changed);
   const double measured = difference(after.slice(1, 0, from), before.slice(1, 0, from));

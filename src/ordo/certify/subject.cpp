@@ -80,10 +80,19 @@ StackConfig stack_of(const Choice<Model>& model, const ModelFacts& facts) {
   return c;
 }
 
+namespace {
+
+Pool pool_of(const Choice<Model>& model) {
+  if (!model.config) return Pool::automatic;
+  return model.kind == Encoder::kKind ? model.as<Encoder::Config>().pool : model.as<Decoder::Config>().pool;
+}
+
+}  // namespace
+
 ConfigSubject::ConfigSubject(std::string name, const Choice<Model>& model, const ModelFacts& facts,
                              NamedTensors weights)
     : name_(std::move(name)),
-      kind_(model.kind),
+      model_(model),
       full_(stack_of(model, facts)),
       work_(full_),
       facts_(facts),
@@ -92,6 +101,11 @@ ConfigSubject::ConfigSubject(std::string name, const Choice<Model>& model, const
   require<ConfigError>(!facts.signal.defined(),
                        "certificates are of models that read token ids, and the data of this task are {}",
                        facts.signal.image() ? "images" : "frames of numbers");
+  const Pool pool = pool_of(model);
+  require<ConfigError>(pool != Pool::class_token && pool != Pool::flatten,
+                       "certificates look at the hidden state of each token in rows of any length, and model.pool: {} "
+                       "makes something else of them; certify the model with model.pool=mean",
+                       pool == Pool::flatten ? "flatten" : "class_token");
   choose_size();
 }
 
@@ -124,11 +138,17 @@ StackConfig ConfigSubject::config_of(const Variant& v) const {
 }
 
 std::shared_ptr<Model> ConfigSubject::assembled(const StackConfig& config, const ModelFacts& facts) const {
-  Choice<Model> choice(kind_);
-  if (kind_ == Encoder::kKind)
-    choice.config = std::make_shared<Encoder::Config>(Encoder::Config{config});
+  Choice<Model> choice(model_.kind);
+  // What stands around the stack is the config's own.
+  const auto own = [&]<class Config>(const Config& given) {
+    auto made = std::make_shared<Config>(given);
+    static_cast<StackConfig&>(*made) = config;
+    return made;
+  };
+  if (model_.kind == Encoder::kKind)
+    choice.config = own(model_.as<Encoder::Config>());
   else
-    choice.config = std::make_shared<Decoder::Config>(Decoder::Config{config});
+    choice.config = own(model_.as<Decoder::Config>());
   return models().build(choice, facts);
 }
 

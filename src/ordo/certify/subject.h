@@ -51,7 +51,8 @@ class ConfigSubject final : public Subject {
   std::shared_ptr<Model> assembled(const StackConfig& config, const ModelFacts& facts) const;
   void load(Model& model) const;
 
-  std::string name_, kind_;
+  std::string name_;
+  Choice<Model> model_;
   StackConfig full_, work_;
   ModelFacts facts_;
   int64_t words_ = 0;  // vocabulary at working size

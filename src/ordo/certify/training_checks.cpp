@@ -20,7 +20,7 @@ namespace ordo::certify_checks {
 
 namespace {
 
-NamedGradients gradients_with(Model& model, const Rows& rows, bool recompute) {
+NamedGradients gradients_with(Model& model, const LabRows& rows, bool recompute) {
   model.recompute(recompute ? std::vector<bool>(static_cast<size_t>(model.layers()), true) : std::vector<bool>());
   return training_gradients(model, rows, {.seed = 9, .step = 4});
 }
@@ -33,7 +33,7 @@ bool of_position(Model& model, const Tensor& parameter) {
 // A scalar of the model's outputs along a random direction, in fp64.
 class Slope {
  public:
-  Slope(Model& model, const Rows& rows)
+  Slope(Model& model, const LabRows& rows)
       : model_(model),
         rows_(rows),
         weight_(standard_normal({rows.ids.size(0), rows.ids.size(1), model.dim()}, 5,
@@ -53,7 +53,7 @@ class Slope {
 
  private:
   Model& model_;
-  Rows rows_;
+  LabRows rows_;
   Tensor weight_;
 };
 
@@ -71,7 +71,7 @@ void leave_first_values(PositionEncoding& position) {
   for (const Tensor& p : position.parameters()) p.add_(standard_normal(p.sizes(), ++key, p.options()), 1e-3);
 }
 
-GradientReport compare_gradients(Model& model, const Rows& rows) {
+GradientReport compare_gradients(Model& model, const LabRows& rows) {
   const at::AutoGradMode with(true);
   const Slope slope(model, rows);
   model.zero_grad(/*set_to_none=*/true);
@@ -137,7 +137,7 @@ class TemporaryFile {
 Property recompute_equals_plain(Lab& lab) {
   constexpr double kDropout = 0.1;
   Model& model = lab.model({.dropout = kDropout});
-  const Rows rows = lab.rows(2, lab.length(), 81);
+  const LabRows rows = lab.rows(2, lab.length(), 81);
   const NamedGradients plain = gradients_with(model, rows, false), replayed = gradients_with(model, rows, true);
   model.recompute({});
   for (size_t i = 0; i < plain.size(); ++i)
@@ -157,7 +157,7 @@ Property gradients(Lab& lab) {
   model->to(at::kDouble);
   leave_first_values(model->position());
   const int64_t n = std::min(kTokens, model->max_length());
-  const Rows rows{.ids = lab.ids(2, n, 91, tiny), .at = consecutive(0, n, lab.device())};
+  const LabRows rows{.ids = lab.ids(2, n, 91, tiny), .at = consecutive(0, n, lab.device())};
   const GradientReport report = compare_gradients(*model, rows);
   if (!report.unreached.empty())
     return failed(fmt::format("no gradient reaches {}: it would never learn", report.unreached.front()), report.worst);
@@ -167,7 +167,7 @@ Property gradients(Lab& lab) {
 }
 
 Property save_load_round_trip(Lab& lab) {
-  const Rows rows = lab.rows(2, lab.length(), 95);
+  const LabRows rows = lab.rows(2, lab.length(), 95);
   const TemporaryFile file;
   write_safetensors(file.path(), weights_of(lab.model()), {});
   const auto loaded = lab.fresh({.seed = Variant{}.seed + 1});

@@ -117,6 +117,7 @@ std::vector<std::string> contradictions(const DataConfig& c, const std::string& 
   both(c.generate && !c.train.empty(), "generate", "train", kMade);
   both(c.generate && !c.validation.empty(), "generate", "validation", kMade);
   both(c.generate && !c.test.empty(), "generate", "test", kMade);
+  both(c.generate && !c.column.empty(), "generate", "column", "made text has no columns");
   both(c.generate && c.validation_fraction > 0.0, "generate", "validation_fraction",
        "a generator makes a validation text of its own");
   both(!c.validation.empty() && c.validation_fraction > 0.0, "validation", "validation_fraction",
@@ -146,11 +147,15 @@ std::vector<Corpus::File> Corpus::read(Split split) const {
     found.push_back({fmt::format("generated {} text ({})", split_name(split), source->kind()), source->text(split)});
     return found;
   }
-  for (const auto& path : expand_paths(files(split)))
-    found.push_back(
-        is_token_file(path)
-            ? File{.path = path, .is_ids = true}
-            : File{.path = path, .text = config_.column.empty() ? read_text(path) : column_text(path, config_.column)});
+  const std::string& column = config_.column;
+  for (const auto& path : expand_paths(files(split))) {
+    const bool ids = is_token_file(path);
+    require<ConfigError>(!ids || column.empty(),
+                         "{} holds token ids and has no column '{}': leave task.data.column out", path.string(),
+                         column);
+    found.push_back(ids ? File{.path = path, .is_ids = true}
+                        : File{.path = path, .text = column.empty() ? read_text(path) : column_text(path, column)});
+  }
   return found;
 }
 

@@ -41,6 +41,7 @@ class ExampleStream final : public BatchStream {
       for (int64_t i = begin + rank * rows / ranks; i < begin + (rank + 1) * rows / ranks; ++i)
         numbers.push_back(numbered(i));
       advance(end);
+      ORDO_ASSERT(!numbers.empty() || !options_.training);
       if (numbers.empty()) continue;  // the last rows of an evaluation were fewer than the processes
       Batch batch = examples_->batch(numbers);
       for (const uint64_t number : numbers) batch.examples.push_back(examples_->name(number));
@@ -118,6 +119,8 @@ void ExampleStream::cut(const std::vector<uint64_t>& run, std::vector<std::vecto
     }
     batches.back().push_back(run[i]);
   }
+  // Every process has a row of every batch, so that all stay in step.
+  if (std::ssize(batches.back()) < options_.ranks.count) batches.pop_back();
 }
 
 EpochPlan ExampleStream::made_plan(int64_t epoch) const {

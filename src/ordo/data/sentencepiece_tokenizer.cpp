@@ -13,25 +13,31 @@ namespace {
 constexpr NamedValue kAlgorithms[] = {{"unigram", static_cast<int>(SentencepieceTokenizer::Algorithm::unigram)},
                                       {"bpe", static_cast<int>(SentencepieceTokenizer::Algorithm::bpe)}};
 
-std::string learned(const SentencepieceTokenizer::Config& c, const std::string& text) {
+SentencepieceTraining training_of(const SentencepieceTokenizer::Config& c) {
+  SentencepieceTraining made;
+  made.vocab_size = c.vocab_size.value_or(made.vocab_size);
+  made.coverage = c.coverage.value_or(made.coverage);
+  if (c.algorithm == SentencepieceTokenizer::Algorithm::bpe) made.algorithm = "bpe";
+  return made;
+}
+
+std::string learned(const SentencepieceTraining& how, const std::string& text) {
   std::vector<std::string> lines = split(text, '\n');
   std::erase_if(lines, [](const std::string& line) { return line.empty(); });
   size_t next = 0;
-  return train_sentencepiece({.algorithm = c.algorithm == SentencepieceTokenizer::Algorithm::bpe ? "bpe" : "unigram",
-                              .vocab_size = c.vocab_size,
-                              .coverage = c.coverage},
-                             [&] { return next < lines.size() ? &lines[next++] : nullptr; });
+  return train_sentencepiece(how, [&] { return next < lines.size() ? &lines[next++] : nullptr; });
 }
 
 // A run makes its task several times (to check it, to size it, to train it), and learning takes seconds: what was
 // learned last from the same text in the same way is kept.
 std::string kept_model(const SentencepieceTokenizer::Config& c, const std::string& text) {
+  const SentencepieceTraining how = training_of(c);
   static std::mutex mutex;
   static std::pair<uint64_t, std::string> kept;
   const std::lock_guard lock(mutex);
-  const uint64_t key = key_of(
-      key_of(0, text), fmt::format("{} {} {}", static_cast<int>(c.algorithm), c.vocab_size, number_text(c.coverage)));
-  if (kept.second.empty() || kept.first != key) kept = {key, learned(c, text)};
+  const uint64_t key =
+      key_of(key_of(0, text), fmt::format("{} {} {}", how.algorithm, how.vocab_size, number_text(how.coverage)));
+  if (kept.second.empty() || kept.first != key) kept = {key, learned(how, text)};
   return kept.second;
 }
 
@@ -39,13 +45,19 @@ std::string kept_model(const SentencepieceTokenizer::Config& c, const std::strin
 
 void fields(Fields& f, SentencepieceTokenizer::Config& c) {
   f("file", c.file, "a .model file of SentencePiece; absent: learned from the training text");
-  f("vocab_size", c.vocab_size, "learned: how many pieces", within(8, 1 << 24));
-  f("algorithm", c.algorithm, "learned: by which algorithm", kAlgorithms);
-  f("coverage", c.coverage, "learned: share of the text's characters that get pieces of their own", within(0.98, 1.0));
+  f("vocab_size", c.vocab_size, "learned: how many pieces; absent: 8000", within(8, 1 << 24));
+  f("algorithm", c.algorithm, "learned: by which algorithm; absent: unigram", kAlgorithms);
+  f("coverage", c.coverage, "learned: share of the text's characters that get pieces of their own; absent: 0.9995",
+    within(0.98, 1.0));
 }
 
 SentencepieceTokenizer::SentencepieceTokenizer(const Config& config, const TokenizerFacts& facts)
     : FileTokenizer(kKind, "tokenizer.model", config.file, facts,
-                    facts.text ? [&] { return kept_model(config, facts.text()); } : std::function<std::string()>()) {}
+                    facts.text ? [&] { return kept_model(config, facts.text()); } : std::function<std::string()>()) {
+  require<ConfigError>(
+      config.file.empty() || !(config.vocab_size || config.algorithm || config.coverage),
+      "vocab_size, algorithm and coverage say how a model is learned, but `file` gives one: leave them "
+      "or it out");
+}
 
 }  // namespace ordo

@@ -84,6 +84,7 @@ void transform_values(Series& series, const std::vector<std::string>& channels, 
     }
   }
   if (values != SeriesValues::differences && values != SeriesValues::log_returns) return;
+  if (series.times.empty()) return;  // `keep` left none of its rows
   for (size_t i = series.values.size(); i-- > C;) {
     series.values[i] -= series.values[i - C];
     if (!series.missing.empty()) series.missing[i] = series.missing[i] || series.missing[i - C];

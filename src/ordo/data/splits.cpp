@@ -15,6 +15,7 @@ namespace ordo {
 namespace {
 
 constexpr int64_t kMostRemainders = 1 << 30;
+constexpr double kMostTail = 1 << 30;
 
 template <class T>
 bool among(const std::vector<T>& list, const T& value) {
@@ -116,13 +117,14 @@ bool ShareSplit::gives(Split split) const {
 }
 
 void fields(Fields& f, TailSplit::Config& c) {
-  f("validation", c.validation, "examples before those of test that are validation", at_least(0));
-  f("test", c.test, "last examples, that are test", at_least(0));
+  f("validation", c.validation, "examples before those of test that are validation", within(0, kMostTail));
+  f("test", c.test, "last examples, that are test", within(0, kMostTail));
 }
 TailSplit::TailSplit(const Config& config, const SplitFacts& facts) : config_(config) { (void)facts; }
 std::vector<Split> TailSplit::divide(const std::vector<SplitKey>& examples) const {
   const int64_t count = std::ssize(examples), test = count - config_.test, validation = test - config_.validation;
-  require<DataError>(validation > 0, "{} examples are too few for {} of validation, {} of test and some of training",
+  require<DataError>(validation > 0,
+                     "task.split (tail): {} examples are too few for validation ({}), test ({}) and some of training",
                      count, config_.validation, config_.test);
   std::vector<Split> made;
   for (int64_t i = 0; i < count; ++i)

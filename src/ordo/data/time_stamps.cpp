@@ -89,9 +89,10 @@ std::optional<double> start_of_day(int year, int month, int day) {
 std::optional<double> parse_iso_moment(MomentReader read) {
   int year = 0, month = 0, day = 1;
   if (!read.digits(4, 4, year) || !read.next("-") || !read.digits(2, 2, month)) return std::nullopt;
-  if (read.next("-") && !read.digits(2, 2, day)) return std::nullopt;
+  const bool dated = read.next("-");
+  if (dated && !read.digits(2, 2, day)) return std::nullopt;
   double clock = 0.0, zone = 0.0;
-  const bool timed = read.next(" ") || read.next("T");
+  const bool timed = dated && (read.next(" ") || read.next("T"));
   if (timed && !read.clock(clock)) return std::nullopt;
   if (timed && !read.done()) {
     read.next(" ");

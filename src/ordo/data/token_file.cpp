@@ -27,12 +27,13 @@ std::vector<int64_t> ends_of(const JsonView& list, int64_t tokens) {
 }
 
 // What FILE.json says, held against the file.
-TokenSequence with_documents(const std::shared_ptr<const TokenStore>& store, const fs::path& facts,
+TokenSequence with_documents(const std::shared_ptr<const TokenStore>& store, const fs::path& facts, int64_t vocab_size,
                              const Tokenizer* tokenizer) {
   const std::string name = facts.string();
   const Json content = parse_json_file(read_file(facts), name);
   const JsonView view(content, name);
   view.at("format").integer(1, kTokenFileFormat);
+  view.at("vocab_size").integer(1, vocab_size);
   const int64_t tokens = view.at("tokens").integer(0, kMostIds);
   require<DataError>(
       tokens == store->size() && view.at("ids").text() == hash_text(store->fingerprint(0, store->size())),
@@ -66,7 +67,7 @@ TokenSequence read_token_file(const fs::path& path, TokenType raw, int64_t vocab
   const auto store = TokenStore::map(path, raw, vocab_size);
   std::error_code ignored;
   const fs::path facts = facts_path(path);
-  if (fs::exists(facts, ignored)) return with_documents(store, facts, tokenizer);
+  if (fs::exists(facts, ignored)) return with_documents(store, facts, vocab_size, tokenizer);
   TokenSequence sequence;
   sequence.add(store, 0, store->size());
   return sequence;

@@ -78,7 +78,7 @@ void BaselineModel::build_head(const BaselineConfig& config, const ModelFacts& f
 
 Tensor BaselineModel::through(const Embedded& in, States& states, const Draw& draw) {
   require(in.mask.prefix == 0, "a prefix is seen by all tokens through attention, which this model does not have");
-  return over_documents([&](const Tensor& x, const Documents* rows, States& now) { return run(x, rows, now, draw); },
+  return over_documents([&](const Tensor& x, const DocumentRows* rows, States& now) { return run(x, rows, now, draw); },
                         in.x, in.mask, states);
 }
 
@@ -109,8 +109,10 @@ Tensor BaselineModel::pooled(const ModelInput& in) {
 
 Tensor BaselineModel::pool(const Tensor& hidden, const Tensor& keys, const Draw& draw) {
   (void)draw;
-  return ordo::pooled(hidden, keys, pool_);
+  return ordo::pooled(hidden, keys, pool_, pool_ == Pool::flatten ? dim_ * max_length_ : 0);
 }
+
+std::optional<std::string> BaselineModel::refuses_length(int64_t length) { return input_->refuses_length(length); }
 
 std::shared_ptr<Cache> BaselineModel::make_cache() const {
   require<ConfigError>(causal(),

@@ -40,6 +40,7 @@ class BaselineModel : public Model {
   // Throws ConfigError in a model that sees both sides: there is nothing to go on from.
   std::shared_ptr<Cache> make_cache() const override;
   int64_t max_length() const override { return max_length_; }  // that of training; no row is too long
+  std::optional<std::string> refuses_length(int64_t length) override;
   PositionEncoding& position() override { return *none_; }
   // Throws ConfigError where anything is to be recomputed: that is for blocks of attention.
   void recompute(const std::vector<bool>& blocks) override;
@@ -53,7 +54,7 @@ class BaselineModel : public Model {
   void build_head(const BaselineConfig& config, const ModelFacts& facts, std::optional<int64_t> pooled_width = {});
 
   // As Layers.
-  virtual Tensor run(const Tensor& x, const Documents* rows, States& states, const Draw& draw) = 0;
+  virtual Tensor run(const Tensor& x, const DocumentRows* rows, States& states, const Draw& draw) = 0;
   virtual Tensor pool(const Tensor& hidden, const Tensor& keys, const Draw& draw);
   virtual ModelCost layers_cost(int64_t tokens) const = 0;  // of a token in rows of so many, without input and head
 

@@ -45,7 +45,7 @@ Tensor convolve_rows(const Tensor& x, const Tensor& weight, const Tensor& bias, 
 }
 
 // The `count` columns of x [N, count + T, D] that end with each row's last token.
-Tensor last_columns(const Tensor& x, int64_t count, const Documents* rows) {
+Tensor last_columns(const Tensor& x, int64_t count, const DocumentRows* rows) {
   if (rows == nullptr) return x.slice(1, x.size(1) - count);
   const Tensor lengths = rows->lengths.to(x.device()).unsqueeze(1);
   const Tensor columns = lengths + at::arange(count, lengths.options()).unsqueeze(0);
@@ -66,7 +66,8 @@ void fields(Fields& f, Cnn::Config& c) {
   f("layers", c.layers, "number of residual blocks; 0: features alone (TextCNN)", required(within(0, 10000)));
   f("causal", c.causal, "a token sees itself and what stands before it; false: both sides");
   f("kernel", c.kernel, "tokens that a block's convolution sees; with causal: false an odd number", within(1, 1024));
-  f("dilation", c.dilation, "steps between those tokens, a pattern over the layers; none: 1, 2, 4, ...",
+  f("dilation", c.dilation,
+    "steps between those tokens, a pattern over the layers; none: 1, 2, 4, ... as far as a training row reaches",
     within(1, kMostDilation));
   f("activation", c.activation, "of the blocks: half of the channels gate the others, or relu",
     Names(kCnnActivationNames));
@@ -112,7 +113,7 @@ void CnnBlock::reset(const Initialiser& init, const std::string& path) {
   if (bias_.defined()) bias_.zero_();
 }
 
-Tensor CnnBlock::forward(const Tensor& x, const Documents* rows, Tensor& state, const Draw& draw) const {
+Tensor CnnBlock::forward(const Tensor& x, const DocumentRows* rows, Tensor& state, const Draw& draw) const {
   Tensor h = norm_->forward(x);
   if (options_.causal) {
     const Tensor before =
@@ -141,7 +142,7 @@ RowFeatures::RowFeatures(const FeatureConfig& config, int64_t dim, bool bias) {
 
 int64_t RowFeatures::width() const { return std::ssize(weights_) * weights_.front().size(0); }
 
-Tensor RowFeatures::forward(const Tensor& x, const Documents* rows) const {
+Tensor RowFeatures::forward(const Tensor& x, const DocumentRows* rows) const {
   std::vector<Tensor> features;
   for (size_t i = 0; i < weights_.size(); ++i) {
     const int64_t around = weights_[i].size(2) - 1;
@@ -200,10 +201,13 @@ Cnn::Cnn(const Config& config, const ModelFacts& facts)
 int64_t Cnn::dilation(int64_t layer) const {
   const auto& pattern = config_.dilation;
   if (!pattern.empty()) return pattern[static_cast<size_t>(layer) % pattern.size()];
-  return int64_t{1} << std::min<int64_t>(layer, 20);
+  // Doubling ends where a convolution sees the whole of a training row: more would be zeros alone.
+  int64_t made = 1;
+  for (int64_t i = 0; i < layer && (config_.kernel - 1) * made < max_length(); ++i) made *= 2;
+  return made;
 }
 
-Tensor Cnn::run(const Tensor& x, const Documents* rows, States& states, const Draw& draw) {
+Tensor Cnn::run(const Tensor& x, const DocumentRows* rows, States& states, const Draw& draw) {
   states.resize(causal() ? blocks_.size() : 0);
   Tensor none, h = x;
   for (size_t i = 0; i < blocks_.size(); ++i) h = blocks_[i]->forward(h, rows, causal() ? states[i] : none, draw);

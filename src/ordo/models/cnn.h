@@ -41,7 +41,7 @@ class CnnBlock : public torch::nn::Module, public Resets {
   };
   explicit CnnBlock(const Options& options);
   // state: of a causal block what it convolved last, [N, reach, D]; undefined: zeros.
-  Tensor forward(const Tensor& x, const Documents* rows, Tensor& state, const Draw& draw) const;
+  Tensor forward(const Tensor& x, const DocumentRows* rows, Tensor& state, const Draw& draw) const;
   void reset(const Initialiser& init, const std::string& path) override;
 
  private:
@@ -58,7 +58,7 @@ class RowFeatures : public torch::nn::Module, public Resets {
   RowFeatures(const FeatureConfig& config, int64_t dim, bool bias);
   int64_t width() const;
   // Rows [N, T, D] -> [N, width]. A window may stand over the ends of a row, by all but one token, as over zeros.
-  Tensor forward(const Tensor& x, const Documents* rows) const;
+  Tensor forward(const Tensor& x, const DocumentRows* rows) const;
   double flops() const;  // of a token
   void reset(const Initialiser& init, const std::string& path) override;
 
@@ -75,7 +75,7 @@ class Cnn final : public BaselineModel {
   int64_t layers() const override { return config_.layers; }
 
  protected:
-  Tensor run(const Tensor& x, const Documents* rows, States& states, const Draw& draw) override;
+  Tensor run(const Tensor& x, const DocumentRows* rows, States& states, const Draw& draw) override;
   Tensor pool(const Tensor& hidden, const Tensor& keys, const Draw& draw) override;
   ModelCost layers_cost(int64_t tokens) const override;
 

@@ -43,16 +43,16 @@ std::vector<FoundDocument> find_documents(const Tensor& keys, const Tensor& segm
   return found;
 }
 
-Documents laid_out(const std::vector<FoundDocument>& found, int64_t B, int64_t L) {
+DocumentRows laid_out(const std::vector<FoundDocument>& found, int64_t B, int64_t L) {
   const auto N = std::ssize(found), T = std::ssize(found.front().places);
-  Documents made{.rows = B,
-                 .columns = L,
-                 .row = at::empty({N}, at::kLong),
-                 .lengths = at::empty({N}, at::kLong),
-                 .keys = at::zeros({N, T}, at::kBool),
-                 .place = at::zeros({N * T}, at::kLong),
-                 .back = at::zeros({B * L}, at::kLong),
-                 .real = at::zeros({B, L}, at::kBool)};
+  DocumentRows made{.rows = B,
+                    .columns = L,
+                    .row = at::empty({N}, at::kLong),
+                    .lengths = at::empty({N}, at::kLong),
+                    .keys = at::zeros({N, T}, at::kBool),
+                    .place = at::zeros({N * T}, at::kLong),
+                    .back = at::zeros({B * L}, at::kLong),
+                    .real = at::zeros({B, L}, at::kBool)};
   for (int64_t n = 0; n < N; ++n) {
     const FoundDocument& document = found[static_cast<size_t>(n)];
     const auto length = std::ssize(document.places);
@@ -70,7 +70,7 @@ Documents laid_out(const std::vector<FoundDocument>& found, int64_t B, int64_t L
 }
 
 // The states of documents as those of the rows that they are of; a row without one keeps what it had, or has zeros.
-States states_of_rows(const States& states, const States& before, const Documents& documents) {
+States states_of_rows(const States& states, const States& before, const DocumentRows& documents) {
   States rows;
   for (size_t i = 0; i < states.size(); ++i) {
     std::vector<int64_t> shape = states[i].sizes().vec();
@@ -91,18 +91,18 @@ Tensor tokens_at(const Tensor& x, const Tensor& places, const Tensor& keys) {
 
 }  // namespace
 
-Tensor Documents::gathered(const Tensor& x) const { return tokens_at(x, place, keys); }
+Tensor DocumentRows::gathered(const Tensor& x) const { return tokens_at(x, place, keys); }
 
-Tensor Documents::scattered(const Tensor& y) const { return tokens_at(y, back, real); }
+Tensor DocumentRows::scattered(const Tensor& y) const { return tokens_at(y, back, real); }
 
-std::optional<Documents> documents_of(const Mask& mask, const Tensor& x) {
+std::optional<DocumentRows> documents_of(const Mask& mask, const Tensor& x) {
   const auto [B, L, D] = sizes<3>(x, "x [B, L, D]");
   if (mask.positional()) return std::nullopt;
   const auto found = find_documents(document_table(mask.keys, at::ones({B, L}, at::kBool)),
                                     document_table(mask.q_segment, at::zeros({B, L}, at::kLong)));
   require(!found.empty(), "a batch of {} row(s) of {} has not a single real token: all of it is padding", B, L);
   if (std::ssize(found) == B && std::ssize(found.back().places) == L) return std::nullopt;
-  Documents made = laid_out(found, B, L);
+  DocumentRows made = laid_out(found, B, L);
   for (Tensor* const t : {&made.row, &made.keys, &made.place, &made.back, &made.real}) *t = t->to(x.device());
   return made;
 }

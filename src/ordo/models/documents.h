@@ -10,7 +10,7 @@
 
 namespace ordo {
 
-struct Documents {
+struct DocumentRows {
   int64_t rows = 0, columns = 0;  // of the batch, [B, L]
   Tensor row;                     // int64 [N]: which of them each document is of
   Tensor lengths;                 // int64 [N], on the CPU, descending, at least 1
@@ -29,11 +29,11 @@ using States = std::vector<Tensor>;
 // The real tokens of a row are one document wherever padding stands between them; with segments they are as many as
 // there are runs of equal ones. Nothing where each row is one document without padding. Throws Error for a batch
 // without a real token. mask: of x [B, L, D] (keys, q_segment).
-std::optional<Documents> documents_of(const Mask& mask, const Tensor& x);
+std::optional<DocumentRows> documents_of(const Mask& mask, const Tensor& x);
 
 // Rows x [N, T, D] through layers. `rows`: where they end; null: none has padding. `states`: empty, or those before the
 // rows; then those behind them.
-using Layers = std::function<Tensor(const Tensor& x, const Documents* rows, States& states)>;
+using Layers = std::function<Tensor(const Tensor& x, const DocumentRows* rows, States& states)>;
 // x [B, L, D] through them, each document by itself. States are the rows' own, [B, …]; in rows of several documents
 // nothing goes on behind them, and those that come back are empty.
 Tensor over_documents(const Layers& layers, const Tensor& x, const Mask& mask, States& states);

@@ -42,7 +42,7 @@ Tensor Model::pooled(const ModelInput& in) {
   (void)in;
   throw ConfigError(
       "this model writes tokens and has no vector of a whole row, which classes and values are read from; use "
-      "model.kind: encoder or decoder");
+      "model.kind: encoder, decoder or cnn, or lstm and gru without cross_attention");
 }
 
 }  // namespace ordo

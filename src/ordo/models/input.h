@@ -18,7 +18,7 @@ struct InputFacts {
   int64_t dim = 0;
   int64_t vocab_size = 0;  // 0: there are no token ids
   SignalFacts signal = {};
-  bool scaled = false;  // token embeddings times sqrt(dim)
+  bool scaled = false;  // what it gives, times sqrt(dim)
   bool bias = true;     // of linear layers
 };
 
@@ -26,7 +26,12 @@ class InputLayer : public torch::nn::Module {
  public:
   // Throws Error for an input of another shape than the facts say.
   virtual Embedded forward(const ModelInput& in) = 0;
-  // Tokens that it makes of rows of at most so many ids, frames, steps or pixels.
+  // Why rows of so many ids, frames, steps or pixels cannot be read, in plain words; nothing if they can.
+  virtual std::optional<std::string> refuses_length(int64_t length) const {
+    (void)length;
+    return std::nullopt;
+  }
+  // Tokens that it makes of rows of at most so many.
   virtual int64_t tokens(int64_t length) const { return length; }
   virtual double flops_per_token() const { return 0.0; }  // of matrix products
   // What a head that writes token ids may share, [V, D]; undefined: nothing.

@@ -44,13 +44,16 @@ Tensor pooled_rows(const Tensor& hidden, Pool pool) {
 
 constinit const std::span<const NamedValue> kPools(kPoolNames);
 
-Tensor pooled(const Tensor& hidden, const Tensor& keys, Pool pool) {
+Tensor pooled(const Tensor& hidden, const Tensor& keys, Pool pool, int64_t width) {
   ORDO_ASSERT(pool != Pool::automatic);
   const auto [B, L, D] = sizes<3>(hidden, "hidden [B, L, D]");
+  require<ConfigError>(
+      pool != Pool::flatten || (!keys.defined() && (width == 0 || L * D == width)),
+      "model.pool: flatten lays all tokens of a row side by side, so all rows must be as long as those "
+      "of the training; use mean, max or last for rows of several lengths");
   if (!keys.defined()) return pooled_rows(hidden, pool);
   const auto [rows, length] = sizes<2>(keys, "keys [B, L]");
   require(rows == B && length == L, "keys [{}, {}] do not fit hidden states [{}, {}, {}]", rows, length, B, L, D);
-  require(pool != Pool::flatten, "rows with padding cannot be laid side by side (pool: flatten)");
   const Tensor real = keys.unsqueeze(2), any = keys.any(1, /*keepdim=*/true);
   if (pool == Pool::mean)
     return hidden.masked_fill(real.logical_not(), 0.0).sum(1) / real.sum(1).clamp_min(1).to(hidden.scalar_type());

@@ -17,8 +17,9 @@ enum class Pool {
 };
 extern const std::span<const NamedValue> kPools;
 
-// hidden [B, L, D] -> [B, D], flatten: [B, L * D]. keys bool [B, L], false = padding; undefined: all tokens are real. A
-// row without a real token gives zeros. Throws Error for padding in rows to flatten. Not for `automatic`.
-Tensor pooled(const Tensor& hidden, const Tensor& keys, Pool pool);
+// hidden [B, L, D] -> [B, D], flatten: [B, L * D], which must be `width` where that is given. keys bool [B, L], false =
+// padding; undefined: all tokens are real. A row without a real token gives zeros. Throws ConfigError for rows to
+// flatten of other lengths. Not for `automatic`.
+Tensor pooled(const Tensor& hidden, const Tensor& keys, Pool pool, int64_t width = 0);
 
 }  // namespace ordo

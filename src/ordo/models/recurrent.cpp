@@ -16,7 +16,7 @@ RecurrentConfig checked_recurrent(const RecurrentConfig& config) {
   return config;
 }
 
-RecurrentStackConfig recurrent_stack(Cell cell, const RecurrentConfig& c, bool bidirectional) {
+RecurrentStackConfig recurrent_stack(RecurrentCell cell, const RecurrentConfig& c, bool bidirectional) {
   return {.cell = cell,
           .dim = c.dim,
           .layers = c.layers,
@@ -26,8 +26,8 @@ RecurrentStackConfig recurrent_stack(Cell cell, const RecurrentConfig& c, bool b
 }
 
 // Of a token in all layers: products of the gates; and in fp32 what backward reads, inputs, gates and states.
-ModelCost recurrent_cost(Cell cell, const RecurrentConfig& c, bool bidirectional) {
-  const double gates = cell == Cell::lstm ? 4.0 : 3.0, layers = static_cast<double>(c.layers);
+ModelCost recurrent_cost(RecurrentCell cell, const RecurrentConfig& c, bool bidirectional) {
+  const double gates = cell == RecurrentCell::lstm ? 4.0 : 3.0, layers = static_cast<double>(c.layers);
   const auto D = static_cast<double>(c.dim);
   const double H = bidirectional ? D / 2.0 : D;
   constexpr double kBytes = 4.0, kStates = 2.0;
@@ -72,11 +72,11 @@ void check(const RecurrentConfig& c, const std::string& path, Problems& problems
                  path, TokenInput::kKind, c.input.kind);
 }
 
-RecurrentModel::RecurrentModel(Cell cell, const RecurrentConfig& config, const ModelFacts& facts)
+RecurrentModel::RecurrentModel(RecurrentCell cell, const RecurrentConfig& config, const ModelFacts& facts)
     : BaselineModel(checked_recurrent(config), facts), cell_(cell), config_(config) {
   const bool pair = config.cross_attention != SourceScore::none;
   if (pair) build_encoder(facts);
-  const char* const name = pair ? "decoder" : cell == Cell::lstm ? "lstm" : "gru";
+  const char* const name = pair ? "decoder" : cell == RecurrentCell::lstm ? "lstm" : "gru";
   stack_ = register_module(name, std::make_shared<RecurrentStack>(recurrent_stack(cell, config, config.bidirectional)));
   build_head(config, facts);
   initialise(*this, facts.seed, config.init, layers());
@@ -94,7 +94,7 @@ void RecurrentModel::build_encoder(const ModelFacts& facts) {
   dropout_ = register_module("dropout", std::make_shared<Dropout>(config_.dropout));
 }
 
-Tensor RecurrentModel::run(const Tensor& x, const Documents* rows, States& states, const Draw& draw) {
+Tensor RecurrentModel::run(const Tensor& x, const DocumentRows* rows, States& states, const Draw& draw) {
   return stack_->forward(x, rows, states, draw);
 }
 
@@ -102,9 +102,9 @@ States RecurrentModel::encode(const EncoderInput& source, const Draw& draw) {
   const Mask mask{.keys = source.keys};
   auto& embedding = source_embedding_ ? *source_embedding_ : dynamic_cast<TokenInput&>(input());
   States last;
-  const Tensor hidden = over_documents(
-      [&](const Tensor& x, const Documents* rows, States& states) { return encoder_->forward(x, rows, states, draw); },
-      embedding.embed(source.ids, source.at, mask), mask, last);
+  const Tensor hidden = over_documents([&](const Tensor& x, const DocumentRows* rows,
+                                           States& states) { return encoder_->forward(x, rows, states, draw); },
+                                       embedding.embed(source.ids, source.at, mask), mask, last);
   const Tensor each = source.keys.defined() ? source.keys.expand(source.ids.sizes()) : source.keys;
   const auto [outputs, scored, keys] = attention_->source(hidden, each);
   States made{outputs, scored, keys};

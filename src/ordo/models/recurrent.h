@@ -32,8 +32,8 @@ class RecurrentModel : public BaselineModel {
   int64_t layers() const override { return config_.layers * (reads_source() ? 2 : 1); }
 
  protected:
-  RecurrentModel(Cell cell, const RecurrentConfig& config, const ModelFacts& facts);
-  Tensor run(const Tensor& x, const Documents* rows, States& states, const Draw& draw) override;
+  RecurrentModel(RecurrentCell cell, const RecurrentConfig& config, const ModelFacts& facts);
+  Tensor run(const Tensor& x, const DocumentRows* rows, States& states, const Draw& draw) override;
   // Of an encoder-decoder: of a token of the target and one of the source together, both rows being that long.
   ModelCost layers_cost(int64_t tokens) const override;
 
@@ -43,7 +43,7 @@ class RecurrentModel : public BaselineModel {
   // ended with.
   States encode(const EncoderInput& source, const Draw& draw);
 
-  Cell cell_;
+  RecurrentCell cell_;
   RecurrentConfig config_;
   std::shared_ptr<RecurrentStack> stack_;  // child "lstm" or "gru"; of an encoder-decoder "decoder"
   // Of an encoder-decoder: children "encoder", "attention", "dropout" (of what attention gives), and
@@ -59,7 +59,7 @@ class Lstm final : public RecurrentModel {
   struct Config : RecurrentConfig {};
   static constexpr std::string_view kKind = "lstm",
                                     kSummary = "LSTM: causal, bidirectional, or encoder-decoder with cross_attention";
-  Lstm(const Config& config, const ModelFacts& facts) : RecurrentModel(Cell::lstm, config, facts) {}
+  Lstm(const Config& config, const ModelFacts& facts) : RecurrentModel(RecurrentCell::lstm, config, facts) {}
 };
 void fields(Fields& f, Lstm::Config& c);
 
@@ -68,7 +68,7 @@ class Gru final : public RecurrentModel {
   struct Config : RecurrentConfig {};
   static constexpr std::string_view kKind = "gru",
                                     kSummary = "GRU: causal, bidirectional, or encoder-decoder with cross_attention";
-  Gru(const Config& config, const ModelFacts& facts) : RecurrentModel(Cell::gru, config, facts) {}
+  Gru(const Config& config, const ModelFacts& facts) : RecurrentModel(RecurrentCell::gru, config, facts) {}
 };
 void fields(Fields& f, Gru::Config& c);
 

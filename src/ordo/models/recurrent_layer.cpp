@@ -18,7 +18,7 @@ namespace ordo {
 
 namespace {
 
-int64_t gates_of(Cell cell) { return cell == Cell::lstm ? 4 : 3; }
+int64_t gates_of(RecurrentCell cell) { return cell == RecurrentCell::lstm ? 4 : 3; }
 
 // [N, width] with the directions side by side <-> [directions, N, H].
 Tensor apart(const Tensor& state, int64_t directions) {
@@ -49,7 +49,7 @@ void RecurrentLayer::reset(const Initialiser& init, const std::string& path) {
       init.normal(value, parameter_name(path, parameter.key()), init.std(value.size(1)));
     else
       value.zero_();
-    if (options_.cell == Cell::lstm && parameter.key().starts_with("bias_ih"))
+    if (options_.cell == RecurrentCell::lstm && parameter.key().starts_with("bias_ih"))
       value.slice(0, hidden(), 2 * hidden()).fill_(1.0);
   }
 }
@@ -68,7 +68,7 @@ Tensor RecurrentLayer::forward(const PackedRows& rows, Tensor* state, const Draw
   constexpr int64_t kLayers = 1;
   constexpr double kNoDropout = 0.0;
   Tensor y;
-  if (options_.cell == Cell::lstm) {
+  if (options_.cell == RecurrentCell::lstm) {
     Tensor h, c;
     std::tie(y, h, c) =
         rows.packed()
@@ -101,7 +101,7 @@ RecurrentStack::RecurrentStack(const RecurrentStackConfig& config) : config_(con
   dropout_ = register_module("dropout", std::make_shared<Dropout>(config.dropout));
 }
 
-Tensor RecurrentStack::forward(const Tensor& x, const Documents* rows, States& states, const Draw& draw) const {
+Tensor RecurrentStack::forward(const Tensor& x, const DocumentRows* rows, States& states, const Draw& draw) const {
   PackedRows now{.x = x, .batch_sizes = {}};
   if (rows != nullptr)
     std::tie(now.x, now.batch_sizes) = at::_pack_padded_sequence(x, rows->lengths, /*batch_first=*/true);

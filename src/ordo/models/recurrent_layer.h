@@ -12,7 +12,7 @@
 
 namespace ordo {
 
-enum class Cell { lstm, gru };
+enum class RecurrentCell { lstm, gru };
 
 // Rows of one length, x [N, T, D]; or of several, one token after another as LibTorch packs them: x [all, D] with
 // batch_sizes [T] on the CPU.
@@ -28,7 +28,7 @@ struct PackedRows {
 class RecurrentLayer : public torch::nn::Module, public Resets {
  public:
   struct Options {
-    Cell cell = Cell::lstm;
+    RecurrentCell cell = RecurrentCell::lstm;
     int64_t inputs = 0, width = 0;
     bool bidirectional = false, bias = true;
     double dropout = 0.0;  // of what it reads
@@ -36,7 +36,9 @@ class RecurrentLayer : public torch::nn::Module, public Resets {
   explicit RecurrentLayer(const Options& options);
   // state: undefined tensors are zeros; then what stands behind each row (of the backward direction: before it).
   Tensor forward(const PackedRows& rows, Tensor* state, const Draw& draw) const;
-  static int64_t states(Cell cell) { return cell == Cell::lstm ? 2 : 1; }  // h [N, width]; of an LSTM then c
+  static int64_t states(RecurrentCell cell) {
+    return cell == RecurrentCell::lstm ? 2 : 1;
+  }  // h [N, width]; of an LSTM then c
   void reset(const Initialiser& init, const std::string& path) override;
 
  private:
@@ -48,7 +50,7 @@ class RecurrentLayer : public torch::nn::Module, public Resets {
 };
 
 struct RecurrentStackConfig {
-  Cell cell = Cell::lstm;
+  RecurrentCell cell = RecurrentCell::lstm;
   int64_t dim = 0, layers = 0;
   bool bidirectional = false, bias = true;
   double dropout = 0.0;  // between all layers, not from token to token (Zaremba et al. 2014)
@@ -58,7 +60,7 @@ class RecurrentStack : public torch::nn::Module {
  public:
   explicit RecurrentStack(const RecurrentStackConfig& config);
   // x [N, T, D] -> [N, T, D]. states: empty, or of each layer those before the rows, in order; then those behind them.
-  Tensor forward(const Tensor& x, const Documents* rows, States& states, const Draw& draw) const;
+  Tensor forward(const Tensor& x, const DocumentRows* rows, States& states, const Draw& draw) const;
 
  private:
   RecurrentStackConfig config_;

@@ -67,10 +67,13 @@ StackModel::StackModel(const std::string& name, const StackModelConfig& config, 
     token_types_ = register_module("token_types", std::make_shared<Embedding>(config_.token_types, config_.dim));
   if (pools_ && config_.pool == Pool::class_token)
     class_token_ = register_parameter("class_token", at::zeros({config_.dim}));
+  // A length that the config gives counts tokens already; a row's counts pixels, frames or steps.
+  const bool counted = config_.max_length > 0 || facts.trained_length == 0;
+  const int64_t trained = counted ? facts.trained_length : tokens(facts.trained_length);
   ModelFacts read = facts;
   read.max_length = tokens(facts.max_length);
   complete(config_, read);
-  stack_ = register_module(name, std::make_shared<Stack>(config_, causal, facts.trained_length));
+  stack_ = register_module(name, std::make_shared<Stack>(config_, causal, trained));
   if (memory_ > 0) check_memory(facts);
   build_head(facts);
   initialise(*this, facts.seed, config_.init, config_.layers);
@@ -79,6 +82,7 @@ StackModel::StackModel(const std::string& name, const StackModelConfig& config, 
 void StackModel::build_head(const ModelFacts& facts) {
   int64_t width = config_.dim;
   if (pools_ && config_.pool == Pool::flatten) width *= tokens(facts.max_length);
+  pooled_width_ = width;
   if (config_.pooler)
     pooler_ = register_module("pooler", std::make_shared<Linear>(width, width, Linear::Options{.bias = config_.bias}));
   head_ = register_module("head", facts.outputs > 0
@@ -94,6 +98,13 @@ Embedded StackModel::read(const ModelInput& in) const {
   Embedded read = input_->forward(in);
   if (token_types_) {
     const Tensor types = in.types.defined() ? in.types : at::zeros_like(in.ids);
+    if (types.is_cpu() && types.numel() > 0) {
+      const auto last = types.max().item<int64_t>();
+      require<ConfigError>(last < config_.token_types,
+                           "model.token_types ({}) marks fewer texts than a row of this task has ({}): raise it, or "
+                           "give 0",
+                           config_.token_types, last + 1);
+    }
     read.x = read.x + token_types_->forward(types);
   }
   if (class_token_.defined()) put_class_token(read);
@@ -160,11 +171,12 @@ Tensor StackModel::forward(const ModelInput& in, Cache* cache) { return run(read
 Tensor StackModel::pooled(const ModelInput& in) {
   ORDO_ASSERT(pools_);
   const Embedded tokens = read(in);
-  const Tensor row = ordo::pooled(run(tokens, in, nullptr), tokens.mask.keys, config_.pool);
+  const Tensor row = ordo::pooled(run(tokens, in, nullptr), tokens.mask.keys, config_.pool, pooled_width_);
   return pooler_ ? pooler_->forward(row).tanh() : row;
 }
 
 std::optional<std::string> StackModel::refuses_length(int64_t length) {
+  if (auto refused = input_->refuses_length(length)) return refused;
   return position().refuses_length(tokens(length));
 }
 

@@ -53,6 +53,7 @@ class StackModel : public Model, public Resets {
 
   StackModelConfig config_;
   bool causal_, pools_;
+  int64_t pooled_width_ = 0;  // of the vector of a row
   int64_t memory_;
   std::shared_ptr<InputLayer> input_;       // child "embedding"
   std::shared_ptr<Embedding> token_types_;  // child "token_types"; null: there are none

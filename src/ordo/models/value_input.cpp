@@ -36,15 +36,24 @@ ValueInput::ValueInput(const Config& config, const InputFacts& facts)
                        "(ordo list inputs)",
                        facts.signal.image() ? "images" : "token ids");
   if (config_.stride == 0) config_.stride = config_.patch;
+  require<ConfigError>(
+      config_.stride <= config_.patch,
+      "model.input.stride ({}) is longer than model.input.patch ({}): the steps between would never be "
+      "read",
+      config_.stride, config_.patch);
   project_ = register_module(
       "project", std::make_shared<Linear>(config_.patch * channels_, facts.dim, Linear::Options{.bias = facts.bias}));
 }
 
+std::optional<std::string> ValueInput::refuses_length(int64_t length) const {
+  if (length + padded() >= config_.patch) return std::nullopt;
+  return fmt::format("model.input.patch ({}) is longer than rows of {} steps", config_.patch, length);
+}
+
 int64_t ValueInput::tokens(int64_t length) const {
-  const int64_t steps = length + (config_.pad_end ? config_.stride : 0);
-  require<ConfigError>(steps >= config_.patch, "model.input.patch ({}) is longer than rows of {} steps", config_.patch,
-                       length);
-  return (steps - config_.patch) / config_.stride + 1;
+  const auto refused = refuses_length(length);
+  require<ConfigError>(!refused, "{}", refused.value_or(""));
+  return (length + padded() - config_.patch) / config_.stride + 1;
 }
 
 double ValueInput::flops_per_token() const { return 2.0 * static_cast<double>(project_->weight.numel()); }

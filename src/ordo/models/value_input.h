@@ -17,15 +17,18 @@ class ValueInput final : public InputLayer {
   };
   static constexpr std::string_view kKind = "values",
                                     kSummary = "steps of a series, or patches of them, through a linear layer";
+  // Throws ConfigError for data that are no rows of numbers, and for patches that leave steps out.
   ValueInput(const Config& config, const InputFacts& facts);
   // signal [B, L, C] -> [B, N, D]. A token stands where the last step of its patch does, in time (coords) too, and is
   // real when one of its steps is.
   Embedded forward(const ModelInput& in) override;
-  int64_t tokens(int64_t length) const override;  // throws ConfigError for rows shorter than a patch
+  std::optional<std::string> refuses_length(int64_t length) const override;  // rows shorter than a patch
+  int64_t tokens(int64_t length) const override;                             // throws ConfigError for those
   double flops_per_token() const override;
 
  private:
   bool by_step() const { return config_.patch == 1 && config_.stride == 1 && !config_.pad_end; }
+  int64_t padded() const { return config_.pad_end ? config_.stride : 0; }
   Tensor embed(const Tensor& patches) const;
   Config config_;
   int64_t channels_;

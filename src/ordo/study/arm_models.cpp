@@ -13,6 +13,7 @@
 #include "ordo/core/errors.h"
 #include "ordo/core/hash.h"
 #include "ordo/core/text.h"
+#include "ordo/models/stack_model.h"
 #include "ordo/ops/draw.h"
 #include "ordo/study/deciding.h"
 #include "ordo/train/weights.h"
@@ -36,7 +37,7 @@ class Behaviour {
     model_ = models().build(config.model, facts_);
   }
   std::optional<std::string> refusal() const { return task_->refuses(*model_); }
-  // Nothing when the model needs more than tokens to be tried.
+  // Nothing when the model needs a source beside its rows to be tried.
   std::optional<uint64_t> hash() {
     try {
       first_weights();
@@ -77,8 +78,9 @@ class Behaviour {
     if (const SignalFacts& signal = facts_.signal; signal.image()) {
       in.signal = standard_normal({1, signal.channels, signal.height, signal.width}, /*key=*/1);
       return in;
-    } else if (signal.defined()) {
-      in.signal = standard_normal({1, length, signal.channels}, /*key=*/1);
+    }
+    if (facts_.signal.defined()) {
+      in.signal = standard_normal({1, length, facts_.signal.channels}, /*key=*/1);
     } else {
       in.ids = (at::arange(length, at::kLong) * 7 + 3).remainder(facts_.vocab_size).unsqueeze(0);
     }
@@ -92,6 +94,11 @@ class Behaviour {
     model_->train();
     ModelInput in = input(task_->row_length(arm_.config.train.length));
     in.draw = {.seed = 1, .step = 1};
+    SegmentMemory memory;
+    if (kept_tokens(*model_) > 0) {
+      in.memory = &memory;
+      logits(in);  // the segment before
+    }
     const Tensor made = logits(in);
     add(made);
     (made * made).sum().backward();

@@ -21,8 +21,8 @@ const Outcome* partner(const Outcome& one, const std::vector<Outcome>& others) {
   return nullptr;
 }
 
-Arms arms_of(const std::vector<Outcome>& a, const std::vector<Outcome>& b, const std::string& metric) {
-  Arms arms;
+ComparedArms arms_of(const std::vector<Outcome>& a, const std::vector<Outcome>& b, const std::string& metric) {
+  ComparedArms arms;
   for (const auto& one : a) {
     if (one.missing) continue;
     const Outcome* other = partner(one, b);
@@ -57,7 +57,7 @@ void rank_diverged_last(std::vector<double>& a, std::vector<double>& b, bool lar
 }
 
 // Over the items' differences; none where the metric has no items.
-Interval hierarchical_interval(const Arms& arms) {
+Interval hierarchical_interval(const ComparedArms& arms) {
   std::vector<Outcome> differences = arms.a;
   for (size_t run = 0; run < differences.size(); ++run) {
     auto& items = differences[run].items;
@@ -69,7 +69,7 @@ Interval hierarchical_interval(const Arms& arms) {
 }
 
 // Below kBootstrapSeeds a bootstrap covers too little. Without any spread over the seeds the items decide.
-Interval interval_of_pair(const Arms& arms, const Paired& paired, const StudyConfig& study) {
+Interval interval_of_pair(const ComparedArms& arms, const Paired& paired, const StudyConfig& study) {
   if (!arms.mean_is_honest() || paired.n < 2) return {};
   if (study.compare.interval == IntervalKind::hierarchical && paired.n >= kBootstrapSeeds)
     if (const Interval interval = hierarchical_interval(arms); interval.exists()) return interval;
@@ -80,7 +80,7 @@ Interval interval_of_pair(const Arms& arms, const Paired& paired, const StudyCon
 Compared compare(const StudyConfig& study, const OutcomeTable& table, const Question& a, const Question& b) {
   Compared made{.pair = {.metric = a.metric, .length = a.length}, .arms = arms_of(table.of(a), table.of(b), a.metric)};
   Pair& pair = made.pair;
-  const Arms& arms = made.arms;
+  const ComparedArms& arms = made.arms;
   const bool larger = larger_is_better(a.metric);
   pair.seeds = arms.seeds;
   pair.n = static_cast<int64_t>(arms.seeds.size());

@@ -138,7 +138,7 @@ class Verdict {
   const CompareConfig& compare_;
   size_t family_;
   Pair& pair_;
-  const Arms& arms_;
+  const ComparedArms& arms_;
   bool apart_;
 };
 

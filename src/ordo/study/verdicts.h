@@ -14,7 +14,7 @@ inline constexpr const char* kSeparated = "separated";
 inline constexpr const char* kNotToldApart = "not told apart";
 
 // Two arms of a pair, on the seeds that both have.
-struct Arms {
+struct ComparedArms {
   std::vector<Outcome> a, b;       // all outcomes that have a partner
   std::vector<double> of_a, of_b;  // a value a seed; NaN: diverged
   std::vector<int64_t> seeds;
@@ -24,7 +24,7 @@ struct Arms {
 };
 struct Compared {
   Pair pair;
-  Arms arms;
+  ComparedArms arms;
   bool apart = false;  // every seed of one beyond every seed of the other
 };
 

@@ -54,7 +54,9 @@ ClassNames ClassNames::of_labels(const std::set<std::string>& labels) {
     std::sort(names.begin(), names.end(), [](const auto& a, const auto& b) {
       return std::pair(*whole_number(a), a) < std::pair(*whole_number(b), b);  // "7" and "07" are two
     });
-  return ClassNames(std::move(names));
+  ClassNames made(std::move(names));
+  made.counted_ = false;  // nobody gave them an order that a number could mean
+  return made;
 }
 
 std::optional<int64_t> ClassNames::find(std::string_view label) const {

@@ -23,7 +23,7 @@ class ClassNames {
   static ClassNames of_labels(const std::set<std::string>& labels);
 
   const std::vector<std::string>& all() const { return names_; }
-  // Of a name; where no class is named by a whole number also of a number, counted from 0.
+  // Of a name; of classes that were given, and none of them by a whole number, also of a number, counted from 0.
   std::optional<int64_t> find(std::string_view label) const;
   // find() or DataError: "there is no class 'postive'; did you mean 'positive'? …".
   int64_t number(std::string_view label) const;
@@ -31,7 +31,7 @@ class ClassNames {
  private:
   std::vector<std::string> names_;
   std::map<std::string, int64_t, std::less<>> numbers_;
-  bool counted_;  // no name is a whole number
+  bool counted_;  // numbers stand for names too
 };
 
 }  // namespace ordo

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <utility>
 
 #include "ordo/core/errors.h"
@@ -42,8 +44,9 @@ struct TextsReader {
     require<DataError>(!trimmed(example.text).empty(), "{}: the text is empty", example.where);
     require<DataError>(config.pair.empty() || !trimmed(example.pair).empty(),
                        "{}: the second text of the pair is empty", example.where);
-    const bool labelled = !example.labels.empty() && !example.labels.front().empty();
-    require<DataError>(labels.several || labelled, "{}: the label is empty", example.where);
+    const bool blank = std::any_of(example.labels.begin(), example.labels.end(),
+                                   [](const std::string& label) { return trimmed(label).empty(); });
+    require<DataError>(!blank && (labels.several || !example.labels.empty()), "{}: the label is empty", example.where);
     if (!labels.several && example.labels.size() > 1)
       ++several;
     else

@@ -50,8 +50,8 @@ ModelInput input_of(const Batch& batch) {
 }
 
 bool larger_is_better(std::string_view metric) {
-  constexpr std::string_view kLarger[] = {"accuracy", "exact_match", "bleu", "chrf",      "chrf2", "rouge",
-                                          "matthews", "auc",         "f1",   "precision", "recall"};
+  constexpr std::string_view kLarger[] = {"accuracy", "subset_accuracy", "exact_match", "bleu", "chrf",      "chrf2",
+                                          "rouge",    "matthews",        "auc",         "f1",   "precision", "recall"};
   return std::any_of(std::begin(kLarger), std::end(kLarger), [&](std::string_view name) {
     return metric == name || metric.starts_with(std::string(name) + "_") || metric.starts_with(std::string(name) + "/");
   });

@@ -39,9 +39,14 @@ std::unique_ptr<BatchStream> SequenceTask::open(const StreamOptions& options) co
   require<ConfigError>(!refusal, "{}", refusal.value_or(""));
   require<ConfigError>(options.training || options.stride == 0,
                        "{} is judged by whole examples, over which no window slides: leave the stride out", kind());
-  return example_stream(
-      std::make_shared<SequenceExamples>(*this, options),
-      {.batch_size = options.batch_size, .training = options.training, .seed = options.seed, .ranks = options.ranks});
+  const bool by_length = batches_by_length();
+  return example_stream(std::make_shared<SequenceExamples>(*this, options),
+                        {.batch_size = options.batch_size,
+                         .batch_tokens = by_length ? options.batch_tokens : 0,
+                         .by_length = by_length,
+                         .training = options.training,
+                         .seed = options.seed,
+                         .ranks = options.ranks});
 }
 
 }  // namespace ordo

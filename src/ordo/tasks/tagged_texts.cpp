@@ -42,7 +42,7 @@ class ColumnSentences {
       if (end > begin)
         bad.attempt([&] {
           TaggedText made = sentence(begin, end);
-          if (made.words.front() != kDocumentMark) into.push_back(std::move(made));
+          if (made.words.size() > 1 || made.words.front() != kDocumentMark) into.push_back(std::move(made));
         });
       begin = end + 1;
     }
@@ -91,6 +91,7 @@ void read_tagged_json(const fs::path& path, const TaggedTextsConfig& c, BadLines
     require<DataError>(!made.words.empty(), "{}: the sentence is empty", made.where);
     const auto blank = [](const std::string& text) { return trimmed(text).empty(); };
     require<DataError>(std::none_of(made.words.begin(), made.words.end(), blank), "{}: a word is empty", made.where);
+    require<DataError>(std::none_of(made.tags.begin(), made.tags.end(), blank), "{}: a tag is empty", made.where);
     into.push_back(std::move(made));
   });
 }

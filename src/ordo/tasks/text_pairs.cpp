@@ -98,6 +98,11 @@ std::vector<std::vector<TextPair>> read_paths(const PairPaths& paths, const Text
   return all;
 }
 
+const PairPaths& paths_of(const TextPairsConfig& config, Split split) {
+  if (split == Split::train) return config.train;
+  return split == Split::validation ? config.validation : config.test;
+}
+
 void divide(std::vector<TextPair>&& file, const SplitRule& rule, TextPairs& made) {
   std::vector<SplitKey> keys;
   for (size_t i = 0; i < file.size(); ++i) keys.push_back({.number = static_cast<int64_t>(i), .text = file[i].source});
@@ -127,11 +132,8 @@ void fields(Fields& f, TextPairsConfig& c) {
 TextPairs read_text_pairs(const TextPairsConfig& config, const SplitRule* rule) {
   BadLines bad(config.on_bad_line);
   TextPairs made;
-  for (const Split split : kTextSplits) {
-    const PairPaths& paths = split == Split::train        ? config.train
-                             : split == Split::validation ? config.validation
-                                                          : config.test;
-    for (auto& file : read_paths(paths, config, bad)) {
+  for (const Split split : kTextSplits)
+    for (auto& file : read_paths(paths_of(config, split), config, bad)) {
       if (split == Split::train && rule != nullptr) {
         divide(std::move(file), *rule, made);
       } else {
@@ -139,13 +141,12 @@ TextPairs read_text_pairs(const TextPairsConfig& config, const SplitRule* rule) 
         std::move(file.begin(), file.end(), std::back_inserter(pairs));
       }
     }
-  }
   made.left_out = bad.sentence();
-  const std::string left_out = made.left_out.empty() ? "" : ": " + made.left_out;
-  require<DataError>(!made.pairs[0].empty(), "the train split has no pair{}", left_out);
-  for (const Split split : {Split::validation, Split::test})
-    require<DataError>(rule == nullptr || !rule->gives(split) || !made.pairs[static_cast<size_t>(split)].empty(),
-                       "task.split leaves no pair for the {} split{}", split_name(split), left_out);
+  for (const Split split : kTextSplits) {
+    const bool due = paths_of(config, split).given() || (rule != nullptr && rule->gives(split));
+    require<DataError>(!due || !made.pairs[static_cast<size_t>(split)].empty(), "no pair is left for the {} split{}",
+                       split_name(split), made.left_out.empty() ? "" : "; " + made.left_out);
+  }
   return made;
 }
 

@@ -30,9 +30,6 @@ std::string contradiction(const Translation::Config& c) {
   if (!c.tokenizer && !(c.source_tokenizer && c.target_tokenizer))
     return fmt::format("task.tokenizer is missing ({}); or give task.source_tokenizer and task.target_tokenizer",
                        join(names_of(tokenizers().kinds()), ", "));
-  if (c.split && (c.data.validation.given() || c.data.test.given()))
-    return "task.split divides task.data.train into all splits, but task.data.validation or task.data.test names files "
-           "of its own: give one or the other";
   return {};
 }
 
@@ -45,7 +42,7 @@ void fields(Fields& f, Translation::Config& c) {
   f("source_tokenizer", c.source_tokenizer, "that of the sources alone, in place of tokenizer");
   f("target_tokenizer", c.target_tokenizer, "that of the targets alone");
   f("data", c.data, "the pairs", required());
-  f("split", c.split, "how task.data.train is divided; absent: each split has files of its own");
+  f("split", c.split, "how task.data.train is divided; splits that it does not give have files of their own");
   f("written", c.written, "how whole texts are written and judged");
 }
 
@@ -53,7 +50,15 @@ Translation::Translation(const Config& config, const TaskFacts& facts)
     : SequenceTask(facts, Asks::sequence), config_(config), facts_(facts) {
   const std::string wrong = contradiction(config);
   require<ConfigError>(wrong.empty(), "{}", wrong);
-  if (config.split) rule_ = splits().build(*config.split, {.seed = facts.seed});
+  if (!config.split) return;
+  rule_ = splits().build(*config.split, {.seed = facts.seed});
+  for (const auto& [split, files] :
+       {std::pair{Split::validation, &config.data.validation}, std::pair{Split::test, &config.data.test}})
+    require<ConfigError>(
+        !rule_->gives(split) || !files->given(),
+        "task.split takes the {0} split from task.data.train, and task.data.{0} gives files of its own: "
+        "leave out one of them",
+        split_name(split));
 }
 
 std::optional<std::string> Translation::refuses(const Model& model) const {

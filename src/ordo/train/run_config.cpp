@@ -92,8 +92,10 @@ void check_lengths(const RunConfig& c, Problems& problems) {
 int64_t checked_row_length(const RunConfig& c, Problems& problems) try {
   const auto task = make_task(c);
   if (const auto why = task->refuses_length(Split::train, c.train.length)) problems.add_text("train.length", *why);
-  for (const int64_t length : c.evaluate.lengths)
-    if (const auto why = task->refuses_length(Split::validation, length)) problems.add_text("evaluate.lengths", *why);
+  const auto& lengths = c.evaluate.lengths;
+  for (const int64_t length : lengths.empty() ? std::vector{c.train.length} : lengths)
+    if (const auto why = task->refuses_length(Split::validation, length))
+      problems.add_text(lengths.empty() ? "train.length" : "evaluate.lengths", *why);
   if (c.evaluate.stride > 0 && !task->judges_windows())
     problems.add("evaluate.stride",
                  "task {} is judged by whole examples, over which no window slides: evaluate.stride must be 0",

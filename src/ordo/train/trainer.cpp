@@ -118,8 +118,10 @@ std::vector<Batch> Trainer::Inside::next_batches() {
     auto batch = stream->next();
     ORDO_ASSERT(batch.has_value());  // training streams have no end
     for (const Tensor& read : {batch->ids, batch->source.ids, batch->signal})
-      if (state.data_order && read.defined())
-        state.data_order = mix(*state.data_order, hash_bytes(read.data_ptr(), read.nbytes()));
+      if (state.data_order && read.defined()) {
+        const Tensor whole = read.contiguous();
+        state.data_order = mix(*state.data_order, hash_bytes(whole.data_ptr(), whole.nbytes()));
+      }
     if (!batch->continues) memory.hidden.clear();
     if (kept_tokens(*parts.model) > 0) batch->memory = &memory;
     batch->draw = {.seed = config.seed(), .step = state.step + 1, .micro = micro};
