@@ -204,6 +204,12 @@ TEST_CASE("corpora: the texts of a table's column, or of JSON lines, with a blan
   config.column = "text";
   CHECK(text_of(*byte_tokens(config, Split::validation), *bytes()) == "two\nlines\n\n");
   CHECK(contains(thrown<DataError>([&] { byte_tokens(config, Split::train); }), "text"));
+  config.train = {scratch.write("d.dat", "text\nonce\n")};
+  CHECK(contains(thrown<DataError>([&] { byte_tokens(config, Split::train); }), "task.data.format"));
+  config.format = RecordFormat::tsv;
+  CHECK(text_of(*byte_tokens(config, Split::train), *bytes()) == "once\n\n");
+  CHECK(contradictions({.train = config.train, .format = RecordFormat::tsv}, "task.data").size() == 1);
+  config.format = RecordFormat::automatic;
   config.train = {scratch.write("c.jsonl", "{\"text\": \"hallo\"}\n")};
   CHECK(text_of(*byte_tokens(config, Split::train), *bytes()) == "hallo\n\n");
 }

@@ -23,8 +23,7 @@ const ByteTokenizer& bytes() {
   return tokenizer;
 }
 
-DialogueLayout layout_of(int64_t answer_tokens, LongTurns too_long = LongTurns::stop,
-                         Speaker answers = Speaker::system) {
+DialogueLayout layout_of(int64_t answer_tokens, TooLong too_long = TooLong::stop, Speaker answers = Speaker::system) {
   return {bytes(), {.answers = answers, .answer_tokens = answer_tokens, .too_long = too_long}};
 }
 
@@ -108,7 +107,7 @@ TEST_CASE("dialogue layout: of any dialogue, in any window, each answer is asked
 }
 
 TEST_CASE("dialogue layout: the other side can be the one that answers, and one side may speak twice", "[unit]") {
-  const DialogueLayout layout = layout_of(4, LongTurns::stop, Speaker::user);
+  const DialogueLayout layout = layout_of(4, TooLong::stop, Speaker::user);
   const std::vector<Turn> turns{
       {Speaker::system, {1}}, {Speaker::system, {2}}, {Speaker::user, {3}}, {Speaker::user, {4}}};
   const auto windows = layout.windows(turns, 40);
@@ -121,7 +120,7 @@ TEST_CASE("dialogue layout: the other side can be the one that answers, and one 
 TEST_CASE("dialogue layout: a turn that is too long is refused, or its first tokens are read and its end is not asked",
           "[unit]") {
   const Turn long_turn{Speaker::user, {1, 2, 3, 4, 5}}, long_answer{Speaker::system, {1, 2, 3, 4, 5}};
-  const DialogueLayout stops = layout_of(4), cuts = layout_of(4, LongTurns::cut);
+  const DialogueLayout stops = layout_of(4), cuts = layout_of(4, TooLong::cut);
   CHECK(stops.longest(Speaker::user, 12) == 4);
   CHECK(stops.longest(Speaker::system, 12) == 3);
   CHECK(stops.longest(Speaker::user, 13) == 5);

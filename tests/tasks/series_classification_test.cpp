@@ -19,7 +19,7 @@ namespace {
 
 SeriesClassification::Config waves_config() {
   SeriesClassification::Config config;
-  config.generate = GeneratedWaves{.examples = 30, .held_out = 20, .noise = 0.0};
+  config.data.generate = MadeWavesConfig{.examples = 30, .held_out = 20, .noise = 0.0};
   return config;
 }
 
@@ -28,8 +28,8 @@ SeriesClassification::Config slopes_config(const Scratch& scratch, const std::st
                                                                        "kind,a,b,c\nup,1,2,3\ndown,3,2,1\nup,2,3,5\n"
                                                                        "down,5,1,0\n") {
   SeriesClassification::Config config;
-  config.file = scratch.write("a.csv", text);
-  config.label = "kind";
+  config.data.file = scratch.write("a.csv", text);
+  config.data.label = "kind";
   auto rule = std::make_shared<NumberSplit::Config>();
   rule->modulus = 4;
   rule->test = {2};
@@ -53,7 +53,7 @@ TEST_CASE("series classification: rows of a table are series, a column their lab
   CHECK(same_bytes(train.signal.select(0, 1).select(1, 0), at::tensor({3.0F, 2.0F, 1.0F})));
   CHECK(same_bytes(train.targets, at::tensor({1, 0, 0}, at::kLong)));
   const Batch test = task.open(of(Split::test, 8, 3))->next().value();
-  CHECK(test.examples[0] == config.file.string() + ": line 4");
+  CHECK(test.examples[0] == config.data.file.string() + ": line 4");
   CHECK(task.complete({}).outputs == 2);
   CHECK(task.complete({}).signal.channels == 1);
   CHECK_FALSE(task.has(Split::validation));
@@ -102,14 +102,14 @@ TEST_CASE("series classification: what cannot be is told", "[unit]") {
   const auto config_told = [](const SeriesClassification::Config& config) {
     return thrown<ConfigError>([&] { SeriesClassification(config, {}); });
   };
-  CHECK(contains(config_told({}), "give one of task.file and task.generate"));
+  CHECK(contains(config_told({}), "give one of task.data.file and task.data.generate"));
   SeriesClassification::Config bare = slopes_config(scratch);
   bare.split.reset();
   CHECK(contains(config_told(bare), "task.split is missing"));
-  bare.label.clear();
-  CHECK(contains(config_told(bare), "task.label is missing"));
+  bare.data.label.clear();
+  CHECK(contains(config_told(bare), "task.data.label is missing"));
   SeriesClassification::Config both = waves_config();
-  both.label = "kind";
+  both.data.label = "kind";
   CHECK(contains(config_told(both), "leave them out"));
   const auto data_told = [&](const std::string& text) {
     const SeriesClassification task(slopes_config(scratch, text), {});

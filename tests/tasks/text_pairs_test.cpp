@@ -78,6 +78,14 @@ TEST_CASE("what is wrong with pairs is told with file and line, or left out and 
   const TextPairs made = read_text_pairs(config, nullptr);
   CHECK(sources_of(made, Split::train) == std::vector<std::string>{"Hi.", "Wait"});
   CHECK(contains(made.left_out, "1 line"));
+  NumberSplit::Config odd;
+  odd.modulus = 2;
+  odd.test = {1};
+  TextPairsConfig counted = config;
+  counted.train.files = {written(scratch, "n.tsv", "a\t0\nonly one cell\n\t2\nb\t3\nc\t4\n")};
+  const TextPairs numbered = read_text_pairs(counted, std::make_unique<NumberSplit>(odd, SplitFacts{}).get());
+  CHECK(sources_of(numbered, Split::train) == std::vector<std::string>{"a", "c"});
+  CHECK(sources_of(numbered, Split::test) == std::vector<std::string>{"b"});
   config.validation.files = {written(scratch, "v.tsv", "Hi.\t\nRun!\t \n")};
   CHECK(contains(told(), "no pair is left for the validation split; 3 lines"));
   config.validation = {};

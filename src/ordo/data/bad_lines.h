@@ -14,6 +14,11 @@ enum class OnBadLine { stop, skip };
 inline constexpr NamedValue kOnBadLine[] = {{"stop", static_cast<int>(OnBadLine::stop)},
                                             {"skip", static_cast<int>(OnBadLine::skip)}};
 
+// What becomes of an example that is longer than train.length.
+enum class TooLong { stop, cut };
+inline constexpr NamedValue kTooLong[] = {{"stop", static_cast<int>(TooLong::stop)},
+                                          {"cut", static_cast<int>(TooLong::cut)}};
+
 // Readers hand it each line that they cannot take; one may serve several files. A row of several lines counts once.
 class BadLines {
  public:

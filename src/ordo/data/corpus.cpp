@@ -6,8 +6,6 @@
 #include "ordo/config/words.h"
 #include "ordo/core/text.h"
 #include "ordo/core/utf8.h"
-#include "ordo/data/json_lines.h"
-#include "ordo/data/table_file.h"
 #include "ordo/data/text_file.h"
 #include "ordo/data/token_file.h"
 
@@ -72,19 +70,13 @@ void add_text(TokenSequence& sequence, const std::string& name, std::string_view
 
 // The texts of one column, one below the other with a blank line between; a number is a column of a table without a
 // header.
-std::string column_text(const fs::path& path, const std::string& column) {
+std::string column_text(const fs::path& path, const DataConfig& config) {
+  const std::string& column = config.column;
   BadLines none;
   std::string text;
-  const auto add = [&](const std::string& cell) { text += cell + "\n\n"; };
-  const fs::path plain = path.extension() == ".gz" || path.extension() == ".zst" ? path.stem() : path;
-  if (plain.extension() == ".jsonl") {
-    read_json_lines(path, none, [&](const JsonView& value, size_t) { add(value.at(column).text()); });
-    return text;
-  }
   const bool counted = column.find_first_not_of("0123456789") == column.npos;
-  const TableFile table = read_table(path, {.format = table_format(path), .header = !counted}, none);
-  const size_t place = table.column(column);
-  for (const auto& row : table.rows) add(row[place]);
+  read_records(path, {.format = config.format, .header = !counted, .columns = {{column, "", ""}}}, none,
+               [&](const Record& record) { text += record.text(0) + "\n\n"; });
   return text;
 }
 
@@ -98,8 +90,10 @@ void fields(Fields& f, DataConfig& c) {
   f("validation_fraction", c.validation_fraction, "in place of validation files: this last part of the training tokens",
     below_one());
   f("column", c.column,
-    "of .csv, .tsv and .jsonl files: the column with the text, by its name in the first row or, without such a row, by "
+    "of .csv, .tsv, .txt and .jsonl files: the column with the text, by its name in the first row or, without such a "
+    "row, by "
     "its number from 1; a blank line goes behind each text");
+  f("format", c.format, "of files with a column; automatic: by the name", kRecordFormats);
   f("documents", c.documents, "what separates the documents of a text file: nothing (each file is one), or blank lines",
     kDocuments);
   f("token_type", c.token_type, "what the ids of a .bin file without a header are", kTokenTypes);
@@ -113,6 +107,11 @@ std::vector<std::string> contradictions(const DataConfig& c, const std::string& 
   };
   if (c.train.empty() && !c.generate)
     found.push_back(fmt::format("{}.train is missing: files of text or of token ids", path));
+  if (c.column.empty() && c.format != RecordFormat::automatic)
+    found.push_back(
+        fmt::format("{0}.format is of tables and JSON Lines: give {0}.column, where the text is, or leave it "
+                    "out",
+                    path));
   constexpr std::string_view kMade = "the text is either made or read";
   both(c.generate && !c.train.empty(), "generate", "train", kMade);
   both(c.generate && !c.validation.empty(), "generate", "validation", kMade);
@@ -154,7 +153,7 @@ std::vector<Corpus::File> Corpus::read(Split split) const {
                          "{} holds token ids and has no column '{}': leave task.data.column out", path.string(),
                          column);
     found.push_back(ids ? File{.path = path, .is_ids = true}
-                        : File{.path = path, .text = column.empty() ? read_text(path) : column_text(path, column)});
+                        : File{.path = path, .text = column.empty() ? read_text(path) : column_text(path, config_)});
   }
   return found;
 }

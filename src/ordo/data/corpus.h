@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ordo/data/batch.h"
+#include "ordo/data/records.h"
 #include "ordo/data/text_source.h"
 #include "ordo/data/tokenizer.h"
 #include "ordo/data/tokens.h"
@@ -20,7 +21,8 @@ enum class Documents { file, blank_line };
 struct DataConfig {
   std::vector<fs::path> train, validation,
       test;  // .bin: token ids; all else: text (.gz and .zst packed). Patterns with * ? [] are expanded
-  double validation_fraction = 0.0;  // the last part of the training tokens is validation
+  double validation_fraction = 0.0;               // the last part of the training tokens is validation
+  RecordFormat format = RecordFormat::automatic;  // of files with a column
   std::string column;  // of tables and JSON lines: where the text of a row is; a blank line goes behind each
   Documents documents = Documents::file;
   TokenType token_type = TokenType::uint16;         // of .bin files without a header

@@ -13,31 +13,40 @@ struct Remainders {
 };
 void fields(Fields& f, Remainders& c);
 
+class RemainderSplit : public SplitRule {
+ public:
+  std::vector<Split> divide(const std::vector<SplitKey>& examples) const final;
+  bool gives(Split split) const final;
+
+ protected:
+  explicit RemainderSplit(const Remainders& config);  // throws ConfigError for remainders that contradict each other
+  virtual uint64_t value(const SplitKey& example) const = 0;
+
+ private:
+  Remainders config_;
+};
+
 // By the number of the example in its file, from 0.
-class NumberSplit final : public SplitRule {
+class NumberSplit final : public RemainderSplit {
  public:
   struct Config : Remainders {};
   static constexpr std::string_view kKind = "number", kSummary = "by the example's number in its file, from 0";
   NumberSplit(const Config& config, const SplitFacts& facts);
-  std::vector<Split> divide(const std::vector<SplitKey>& examples) const override;
-  bool gives(Split split) const override;
 
  private:
-  Config config_;
+  uint64_t value(const SplitKey& example) const override;
 };
 void fields(Fields& f, NumberSplit::Config& c);
 
 // By CRC-32 of the text (that of zlib), so that equal texts stay together and other programs can divide alike.
-class HashSplit final : public SplitRule {
+class HashSplit final : public RemainderSplit {
  public:
   struct Config : Remainders {};
   static constexpr std::string_view kKind = "hash", kSummary = "by the CRC-32 of the text: equal texts stay together";
   HashSplit(const Config& config, const SplitFacts& facts);
-  std::vector<Split> divide(const std::vector<SplitKey>& examples) const override;
-  bool gives(Split split) const override;
 
  private:
-  Config config_;
+  uint64_t value(const SplitKey& example) const override;
 };
 void fields(Fields& f, HashSplit::Config& c);
 

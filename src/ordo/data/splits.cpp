@@ -55,6 +55,14 @@ const Kinds& kinds_of<SplitRule>() {
   return splits().kinds();
 }
 
+std::vector<Split> divided(const SplitRule& rule, const std::vector<SplitKey>& examples, const std::string& file) {
+  try {
+    return rule.divide(examples);
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("{}: {}", file, error.what()));
+  }
+}
+
 void fields(Fields& f, Remainders& c) {
   f("modulus", c.modulus, "by what is divided", required(within(2, kMostRemainders)));
   f("validation", c.validation, "remainders that are validation", within(0, kMostRemainders));
@@ -67,31 +75,23 @@ Split Remainders::of(uint64_t value) const {
   return among(validation, remainder) ? Split::validation : Split::train;
 }
 
-void fields(Fields& f, NumberSplit::Config& c) { fields(f, static_cast<Remainders&>(c)); }
-NumberSplit::NumberSplit(const Config& config, const SplitFacts& facts) : config_(config) {
-  (void)facts;
-  require_remainders(config_);
-}
-std::vector<Split> NumberSplit::divide(const std::vector<SplitKey>& examples) const {
+RemainderSplit::RemainderSplit(const Remainders& config) : config_(config) { require_remainders(config_); }
+std::vector<Split> RemainderSplit::divide(const std::vector<SplitKey>& examples) const {
   std::vector<Split> made;
-  for (const auto& key : examples) made.push_back(config_.of(static_cast<uint64_t>(key.number)));
+  for (const auto& key : examples) made.push_back(config_.of(value(key)));
   return made;
 }
-bool NumberSplit::gives(Split split) const { return given(split, config_.validation, config_.test); }
+bool RemainderSplit::gives(Split split) const { return given(split, config_.validation, config_.test); }
+
+void fields(Fields& f, NumberSplit::Config& c) { fields(f, static_cast<Remainders&>(c)); }
+NumberSplit::NumberSplit(const Config& config, const SplitFacts& facts) : RemainderSplit(config) { (void)facts; }
+uint64_t NumberSplit::value(const SplitKey& example) const { return static_cast<uint64_t>(example.number); }
 
 void fields(Fields& f, HashSplit::Config& c) { fields(f, static_cast<Remainders&>(c)); }
-HashSplit::HashSplit(const Config& config, const SplitFacts& facts) : config_(config) {
-  (void)facts;
-  require_remainders(config_);
+HashSplit::HashSplit(const Config& config, const SplitFacts& facts) : RemainderSplit(config) { (void)facts; }
+uint64_t HashSplit::value(const SplitKey& example) const {
+  return crc32(0, reinterpret_cast<const Bytef*>(example.text.data()), static_cast<uInt>(example.text.size()));
 }
-std::vector<Split> HashSplit::divide(const std::vector<SplitKey>& examples) const {
-  std::vector<Split> made;
-  for (const auto& key : examples)
-    made.push_back(
-        config_.of(crc32(0, reinterpret_cast<const Bytef*>(key.text.data()), static_cast<uInt>(key.text.size()))));
-  return made;
-}
-bool HashSplit::gives(Split split) const { return given(split, config_.validation, config_.test); }
 
 void fields(Fields& f, ShareSplit::Config& c) {
   f("validation", c.validation, "share of the texts that is validation", below_one());

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules by which the examples of one set of files are divided into training, validation and test.
 #pragma once
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ordo/config/catalog.h"
 #include "ordo/data/batch.h"
 
 namespace ordo {
+
+inline constexpr Split kSplits[] = {Split::train, Split::validation, Split::test};
 
 struct SplitKey {
   int64_t number = 0;     // of the example in its file, from 0
@@ -30,6 +34,13 @@ class SplitRule {
   virtual bool gives(Split split) const = 0;
   virtual bool drawn() const { return false; }  // another seed divides otherwise
 };
+
+// Of all examples of one file; what the rule refuses is told with the file's name.
+std::vector<Split> divided(const SplitRule& rule, const std::vector<SplitKey>& examples, const std::string& file);
+template <class T>
+void move_apart(std::vector<T>&& examples, const std::vector<Split>& to, std::array<std::vector<T>, 3>& into) {
+  for (size_t i = 0; i < examples.size(); ++i) into[static_cast<size_t>(to[i])].push_back(std::move(examples[i]));
+}
 
 using SplitCatalog = Catalog<SplitRule, SplitFacts>;
 const SplitCatalog& splits();  // number, hash, share, tail, name

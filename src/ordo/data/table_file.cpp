@@ -34,6 +34,7 @@ class TableBuilder {
     if (cells.size() != width_) return bad(line, width_problem(cells));
     table_.rows.push_back(std::move(cells));
     table_.lines.push_back(line);
+    table_.numbers.push_back(next_++);
   }
 
   // Without its header a table's next row would be taken for one.
@@ -41,6 +42,7 @@ class TableBuilder {
     require<DataError>(width_ > 0 || !header_, "{}: {}", line_place(table_.file, line), problem);
     bad_->leave_out(fmt::format("{}: {}", line_place(table_.file, line), problem));
     left_out_ = true;
+    ++next_;
   }
 
   TableFile finish() {
@@ -67,6 +69,7 @@ class TableBuilder {
 
   TableFile table_;
   bool header_;
+  int64_t next_ = 0;  // number of the next row
   bool left_out_ = false;
   size_t width_ = 0;  // 0: before the first row
   BadLines* bad_;

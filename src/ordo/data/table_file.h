@@ -30,7 +30,8 @@ struct TableFile {
   fs::path file;
   std::vector<std::string> header;  // empty: the file was read without one
   std::vector<std::vector<std::string>> rows;
-  std::vector<size_t> lines;  // lines[i]: where in the file row i begins, from 1
+  std::vector<size_t> lines;     // lines[i]: where in the file row i begins, from 1
+  std::vector<int64_t> numbers;  // numbers[i]: which row of the file it is, from 0; rows left out count
 
   size_t width() const { return rows.front().size(); }
   // The column that `name` names; one of digits alone that is no name counts from 1. Throws DataError with the nearest

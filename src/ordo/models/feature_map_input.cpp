@@ -37,7 +37,7 @@ void fields(Fields& f, FeatureMapInput::Config& c) {
 }
 
 FeatureMapInput::FeatureMapInput(const Config& config, const InputFacts& facts)
-    : config_(config), signal_(facts.signal), scale_(facts.scaled ? std::sqrt(static_cast<double>(facts.dim)) : 1.0) {
+    : InputLayer(facts.dim, facts.scaled), config_(config), signal_(facts.signal) {
   require_images(kKind, signal_);
   check_feature_map(config, signal_);
   int64_t in = signal_.channels;
@@ -62,7 +62,7 @@ Tensor FeatureMapInput::map(const Tensor& image) const {
 Embedded FeatureMapInput::forward(const ModelInput& in) {
   const Tensor map = this->map(image_of(in, signal_).to(layers_.front()->weight.scalar_type()));
   const Tensor x = map.flatten(2).transpose(1, 2);
-  return {.x = scale_ == 1.0 ? x : x * scale_, .at = grid_positions(map.size(2), map.size(3), x.device())};
+  return {.x = scaled(x), .at = grid_positions(map.size(2), map.size(3), x.device())};
 }
 
 // Layer i works before the pools behind it and after it have thinned its map out: 4 places for each of the next.

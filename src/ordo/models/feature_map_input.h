@@ -34,7 +34,6 @@ class FeatureMapInput final : public InputLayer {
  private:
   Config config_;
   SignalFacts signal_;
-  double scale_;
   std::vector<std::shared_ptr<Convolution>> layers_;  // children "convolution0", …
 };
 void fields(Fields& f, FeatureMapInput::Config& c);

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <cmath>
 
 namespace ordo {
 
@@ -48,9 +47,9 @@ void fields(Fields& f, FrameInput::Config& c) {
 }
 
 FrameInput::FrameInput(const Config& config, const InputFacts& facts)
-    : features_(facts.signal.channels),
-      activation_(config.activation.value_or(Activation::gelu)),
-      scale_(facts.scaled ? std::sqrt(static_cast<double>(facts.dim)) : 1.0) {
+    : InputLayer(facts.dim, facts.scaled),
+      features_(facts.signal.channels),
+      activation_(config.activation.value_or(Activation::gelu)) {
   check_frames(config, facts.signal);
   int64_t width = features_;
   for (int64_t left = config.subsample; left > 1; left /= 2) {
@@ -84,7 +83,7 @@ Embedded FrameInput::forward(const ModelInput& in) {
     if (mask.keys.defined()) mask.keys = mask.keys.slice(1, 0, mask.keys.size(1), 2);
   }
   x = linear_->forward(x.transpose(1, 2));
-  return {.x = scale_ == 1.0 ? x : x * scale_, .at = consecutive(0, x.size(1), x.device()), .mask = mask};
+  return {.x = scaled(x), .at = consecutive(0, x.size(1), x.device()), .mask = mask};
 }
 
 // A layer with n others behind it works at 2^(n + 1) / 2 places for each token.

@@ -34,7 +34,6 @@ class FrameInput final : public InputLayer {
  private:
   int64_t features_;
   Activation activation_;
-  double scale_;
   std::vector<std::shared_ptr<Convolution>> layers_;  // children "convolution0", …
   std::shared_ptr<Linear> linear_;                    // child "linear"
 };

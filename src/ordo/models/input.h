@@ -36,6 +36,14 @@ class InputLayer : public torch::nn::Module {
   virtual double flops_per_token() const { return 0.0; }  // of matrix products
   // What a head that writes token ids may share, [V, D]; undefined: nothing.
   virtual Tensor table() const { return {}; }
+
+ protected:
+  // scaled: what it gives is multiplied by sqrt(dim) (Vaswani et al. 2017).
+  InputLayer(int64_t dim, bool scaled);
+  Tensor scaled(const Tensor& x) const { return scale_ == 1.0 ? x : x.mul(scale_); }
+
+ private:
+  double scale_;
 };
 
 using InputCatalog = Catalog<InputLayer, InputFacts>;

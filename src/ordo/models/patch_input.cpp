@@ -5,8 +5,6 @@
 #include <ATen/ops/linear.h>
 #include <ATen/ops/zeros.h>
 
-#include <cmath>
-
 #include "ordo/models/image_input.h"
 
 namespace ordo {
@@ -16,9 +14,7 @@ void fields(Fields& f, PatchInput::Config& c) {
 }
 
 PatchInput::PatchInput(const Config& config, const InputFacts& facts)
-    : signal_(facts.signal),
-      size_(config.size),
-      scale_(facts.scaled ? std::sqrt(static_cast<double>(facts.dim)) : 1.0) {
+    : InputLayer(facts.dim, facts.scaled), signal_(facts.signal), size_(config.size) {
   require_images(kKind, signal_);
   require<ConfigError>(size_ >= 1, "a patch has at least one pixel a side, model.input.size is {}", size_);
   require<ConfigError>(signal_.height % size_ == 0 && signal_.width % size_ == 0,
@@ -35,7 +31,7 @@ Embedded PatchInput::forward(const ModelInput& in) {
                              .permute({0, 2, 4, 1, 3, 5})
                              .reshape({B, rows * columns, C * size_ * size_});
   const Tensor x = at::linear(patches, weight.flatten(1), bias.defined() ? std::optional(bias) : std::nullopt);
-  return {.x = scale_ == 1.0 ? x : x * scale_, .at = grid_positions(rows, columns, x.device())};
+  return {.x = scaled(x), .at = grid_positions(rows, columns, x.device())};
 }
 
 void PatchInput::reset(const Initialiser& init, const std::string& path) {

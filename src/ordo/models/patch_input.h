@@ -24,7 +24,6 @@ class PatchInput final : public InputLayer, public Resets {
  private:
   SignalFacts signal_;
   int64_t size_;
-  double scale_;
 };
 void fields(Fields& f, PatchInput::Config& c);
 

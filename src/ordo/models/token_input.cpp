@@ -7,8 +7,6 @@
 #include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "ordo/nn/unallocated.h"
 #include "ordo/ops/type_name.h"
 
@@ -63,8 +61,7 @@ TokenInput::TokenInput(const Config& config, const InputFacts& facts)
                        facts.signal.image() ? "images" : "frames of numbers");
 }
 
-TokenInput::TokenInput(int64_t vocab_size, int64_t dim, bool scaled)
-    : scale_(scaled ? std::sqrt(static_cast<double>(dim)) : 1.0) {
+TokenInput::TokenInput(int64_t vocab_size, int64_t dim, bool scaled) : InputLayer(dim, scaled) {
   require<ConfigError>(vocab_size > 0, "the data names no vocabulary (vocab_size {}), so no embedding can be built",
                        vocab_size);
   weight = register_parameter("weight", at::zeros({vocab_size, dim}, weight_options()));
@@ -81,7 +78,7 @@ Tensor TokenInput::embed(const Tensor& ids, const Positions& at, const Mask& mas
   check_mask(mask, B, L);
   check_ids(ids, weight.size(0));
   const Tensor x = at::embedding(weight, ids);
-  return scale_ == 1.0 ? x : x * scale_;
+  return scaled(x);
 }
 
 void check_reach(PositionEncoding& position, const Positions& at, int64_t columns) {

@@ -18,9 +18,6 @@ class TokenInput final : public InputLayer, public Resets {
   Tensor embed(const Tensor& ids, const Positions& at, const Mask& mask) const;
   void reset(const Initialiser& init, const std::string& path) override;
   Tensor weight;  // [V, D]
-
- private:
-  double scale_;
 };
 void fields(Fields& f, TokenInput::Config& c);
 

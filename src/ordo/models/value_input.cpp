@@ -5,8 +5,6 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 
-#include <cmath>
-
 namespace ordo {
 
 namespace {
@@ -28,9 +26,7 @@ void fields(Fields& f, ValueInput::Config& c) {
 }
 
 ValueInput::ValueInput(const Config& config, const InputFacts& facts)
-    : config_(config),
-      channels_(facts.signal.channels),
-      scale_(facts.scaled ? std::sqrt(static_cast<double>(facts.dim)) : 1.0) {
+    : InputLayer(facts.dim, facts.scaled), config_(config), channels_(facts.signal.channels) {
   require<ConfigError>(facts.signal.defined() && !facts.signal.image(),
                        "the data are {}, no series of values, which model.input: values reads; use another input layer "
                        "(ordo list inputs)",
@@ -60,7 +56,7 @@ double ValueInput::flops_per_token() const { return 2.0 * static_cast<double>(pr
 
 Tensor ValueInput::embed(const Tensor& patches) const {
   const Tensor x = project_->forward(patches);
-  return scale_ == 1.0 ? x : x * scale_;
+  return scaled(x);
 }
 
 Embedded ValueInput::forward(const ModelInput& in) {

@@ -32,7 +32,6 @@ class ValueInput final : public InputLayer {
   Tensor embed(const Tensor& patches) const;
   Config config_;
   int64_t channels_;
-  double scale_;
   std::shared_ptr<Linear> project_;  // child "project"; of a patch all steps of the first channel come first
 };
 void fields(Fields& f, ValueInput::Config& c);

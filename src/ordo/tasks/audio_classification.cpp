@@ -17,9 +17,6 @@ namespace ordo {
 
 namespace {
 
-constexpr NamedValue kLongSounds[] = {{"stop", static_cast<int>(LongSounds::stop)},
-                                      {"cut", static_cast<int>(LongSounds::cut)}};
-constexpr Split kSoundSplits[] = {Split::train, Split::validation, Split::test};
 constexpr const char* kClassName = "class";
 
 const std::vector<fs::path>& sounds_of(const SoundDataConfig& c, Split split) {
@@ -30,7 +27,7 @@ void check_sound_data(const SoundDataConfig& c) {
   require<ConfigError>(c.train.empty() == c.generate.has_value(),
                        "give one of task.data.train (sound files, or a folder of a folder for each class) and "
                        "task.data.generate");
-  for (const Split split : kSoundSplits)
+  for (const Split split : kSplits)
     require<ConfigError>(!c.generate || sounds_of(c, split).empty(),
                          "task.data.generate makes {0} sounds of its own: leave task.data.{0} out", split_name(split));
   require<ConfigError>(!c.generate || c.name.empty(),
@@ -97,7 +94,7 @@ void fields(Fields& f, AudioClassification::Config& c) {
   f("data", c.data, "sounds and their classes");
   fields(f, static_cast<SignalTaskConfig&>(c));
   f("features", c.features, "log-mel features that are made of the sounds");
-  f("too_long", c.too_long, "a sound of more than train.length frames ends the run, or its end is cut", kLongSounds);
+  f("too_long", c.too_long, "a sound of more than train.length frames ends the run, or its end is cut", kTooLong);
   f("augment", c.augment, "what is blotted out of the sounds in training");
 }
 
@@ -131,7 +128,7 @@ std::vector<SignalExample> AudioClassification::read(Split split) const {
 
 std::optional<std::string> AudioClassification::refuses_length(Split split, int64_t length) const {
   if (length < 1) return fmt::format("a sound has at least one frame: {} is no length", length);
-  if (!has(split) || config_.too_long == LongSounds::cut) return std::nullopt;
+  if (!has(split) || config_.too_long == TooLong::cut) return std::nullopt;
   const auto& sounds = all(split);
   const auto longest = std::max_element(
       sounds.begin(), sounds.end(), [](const auto& a, const auto& b) { return a.signal.size(0) < b.signal.size(0); });

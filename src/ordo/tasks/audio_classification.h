@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "ordo/data/bad_lines.h"
 #include "ordo/data/log_mel.h"
 #include "ordo/tasks/made_signals.h"
 #include "ordo/tasks/signal_task.h"
@@ -19,15 +20,12 @@ struct SoundDataConfig {
 };
 void fields(Fields& f, SoundDataConfig& c);
 
-// What becomes of sounds of more frames than train.length.
-enum class LongSounds { stop, cut };
-
 class AudioClassification final : public SignalTask {
  public:
   struct Config : SignalTaskConfig {
     SoundDataConfig data;
     LogMelConfig features;
-    LongSounds too_long = LongSounds::stop;
+    TooLong too_long = TooLong::stop;
     SpecAugmentConfig augment;
   };
   static constexpr std::string_view kKind = "audio_classification", kSummary = "classes of sounds";

@@ -5,14 +5,11 @@
 
 #include "ordo/config/words.h"
 #include "ordo/core/text.h"
+#include "ordo/data/splits.h"
 #include "ordo/models/stack_model.h"
 #include "ordo/tasks/scores.h"
 
 namespace ordo {
-
-namespace {
-constexpr Split kCorpusSplits[] = {Split::train, Split::validation, Split::test};
-}
 
 void fields(Fields& f, CorpusConfig& c) {
   f("tokenizer", c.tokenizer, "how text becomes tokens; not needed for token files with vocab_size");
@@ -114,7 +111,7 @@ std::vector<std::string> CorpusTask::summary() const {
   if (const Tokenizer* const made = tokenizer())
     lines.push_back(fmt::format("tokenizer: {}, {} tokens", made->kind(), made->vocab_size()));
   if (corpus_config_.vocab_size > 0) lines.push_back(fmt::format("vocabulary of the model: {}", vocab_size()));
-  for (const Split split : kCorpusSplits) {
+  for (const Split split : kSplits) {
     if (!has(split)) continue;
     const auto data = tokens(split);
     lines.push_back(fmt::format("{}: {} tokens in {} document{}", split_name(split), data->size(), data->documents(),

@@ -17,9 +17,6 @@ namespace {
 
 constexpr NamedValue kSpeakers[] = {{"user", static_cast<int>(Speaker::user)},
                                     {"system", static_cast<int>(Speaker::system)}};
-constexpr NamedValue kLongTurns[] = {{"stop", static_cast<int>(LongTurns::stop)},
-                                     {"cut", static_cast<int>(LongTurns::cut)}};
-constexpr Split kAllDialogueSplits[] = {Split::train, Split::validation, Split::test};
 
 std::vector<EncodedDialogue> encoded_dialogues(const std::vector<SpokenDialogue>& spoken,
                                                const DialogueLayout& layout) {
@@ -50,7 +47,7 @@ void fields(Fields& f, Dialogue::Config& c) {
     required(within(2, 1 << 20)));
   f("too_long", c.rules.too_long,
     "an utterance that no window has room for ends the run, or is cut: its first tokens are read, its end is not asked",
-    kLongTurns);
+    kTooLong);
 }
 
 Dialogue::Dialogue(const Config& config, const TaskFacts& facts) : config_(config), facts_(facts) {
@@ -76,7 +73,7 @@ bool Dialogue::has(Split split) const { return has_split(config_.data, rule_.get
 std::optional<std::string> Dialogue::refuses_length(Split split, int64_t length) const {
   const DialogueLayout layout = this->layout();
   if (const auto refusal = layout.refuses_length(length)) return refusal;
-  if (!has(split) || config_.rules.too_long == LongTurns::cut) return std::nullopt;
+  if (!has(split) || config_.rules.too_long == TooLong::cut) return std::nullopt;
   for (const auto& [turns, where] : dialogues(split))
     for (size_t i = 0; i < turns.size(); ++i)
       if (const int64_t most = layout.longest(turns[i].speaker, length), found = std::ssize(turns[i].ids); found > most)
@@ -111,7 +108,7 @@ const Tokenizer* Dialogue::tokenizer() const {
 
 const Dialogue::Data& Dialogue::data() const {
   std::call_once(data_once_, [this] {
-    for (const Split split : kAllDialogueSplits)
+    for (const Split split : kSplits)
       data_[static_cast<size_t>(split)] = encoded_dialogues(texts().splits[static_cast<size_t>(split)], layout());
   });
   return data_;
@@ -183,7 +180,7 @@ std::string told_split(const std::vector<EncodedDialogue>& dialogues, const Dial
 std::vector<std::string> Dialogue::summary() const {
   std::vector<std::string> lines{
       fmt::format("tokenizer: {}, {} tokens, and 5 marks", tokenizer()->kind(), tokenizer()->vocab_size())};
-  for (const Split split : kAllDialogueSplits)
+  for (const Split split : kSplits)
     if (has(split)) lines.push_back(fmt::format("{}: {}", split_name(split), told_split(dialogues(split), layout())));
   if (!texts().left_out.empty()) lines.push_back(texts().left_out);
   const auto& first = texts().splits[static_cast<size_t>(Split::train)].front().turns;

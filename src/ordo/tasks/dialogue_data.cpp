@@ -15,27 +15,27 @@ constexpr NamedValue kDialogueFormats[] = {{"automatic", static_cast<int>(Dialog
                                            {"sgd", static_cast<int>(DialogueFormat::sgd)},
                                            {"crosswoz", static_cast<int>(DialogueFormat::crosswoz)},
                                            {"jsonl", static_cast<int>(DialogueFormat::jsonl)}};
-constexpr Split kDialogueSplits[] = {Split::train, Split::validation, Split::test};
 
 const std::vector<fs::path>& dialogue_files_of(const DialogueData& c, Split split) {
   return split == Split::train ? c.train : split == Split::validation ? c.validation : c.test;
 }
 
-void divide_dialogues(std::vector<FiledDialogue>&& file, const SplitRule& rule, DialogueTexts& made) {
+void divide_dialogues(std::vector<FiledDialogue>&& file, const SplitRule& rule, const fs::path& path,
+                      DialogueTexts& made) {
   std::vector<SplitKey> keys;
   std::vector<std::string> texts(file.size());
   for (size_t i = 0; i < file.size(); ++i) {
     for (const auto& turn : file[i].spoken.turns) texts[i] += turn.text + "\n";
     keys.push_back({.number = file[i].number, .text = texts[i]});
   }
-  const auto splits = rule.divide(keys);
+  const auto splits = divided(rule, keys, path.string());
   for (size_t i = 0; i < file.size(); ++i)
     made.splits[static_cast<size_t>(splits[i])].push_back(std::move(file[i].spoken));
 }
 
 DialogueTexts made_dialogues(const RecallConfig& c, uint64_t seed) {
   DialogueTexts made;
-  for (const Split split : kDialogueSplits) {
+  for (const Split split : kSplits) {
     const uint64_t key = key_of(seed, fmt::format("recall dialogues {}", split_name(split)));
     const int64_t count = split == Split::train ? c.dialogues : c.held_out;
     for (int64_t i = 0; i < count; ++i)
@@ -63,7 +63,7 @@ bool has_split(const DialogueData& c, const SplitRule* rule, Split split) {
 
 std::string contradiction(const DialogueData& c, const SplitRule* rule) {
   if (c.train.empty() && !c.generate) return "task.data.train is missing: files of dialogues";
-  for (const Split split : kDialogueSplits) {
+  for (const Split split : kSplits) {
     const bool files = !dialogue_files_of(c, split).empty();
     if (c.generate && files)
       return fmt::format("task.data.generate and task.data.{} contradict: dialogues are either made or read",
@@ -83,18 +83,18 @@ DialogueTexts read_dialogue_texts(const DialogueData& config, const SplitRule* r
   if (config.generate) return made_dialogues(*config.generate, seed);
   BadLines bad(config.on_bad_line);
   DialogueTexts made;
-  for (const Split split : kDialogueSplits) {
+  for (const Split split : kSplits) {
     auto& dialogues = made.splits[static_cast<size_t>(split)];
     for (const auto& path : expand_paths(dialogue_files_of(config, split))) {
       auto file = read_dialogues(path, config.format, bad);
       if (split == Split::train && rule != nullptr) {
-        divide_dialogues(std::move(file), *rule, made);
+        divide_dialogues(std::move(file), *rule, path, made);
         continue;
       }
       for (auto& dialogue : file) dialogues.push_back(std::move(dialogue.spoken));
     }
   }
-  for (const Split split : kDialogueSplits)
+  for (const Split split : kSplits)
     require<DataError>(!has_split(config, rule, split) || !made.splits[static_cast<size_t>(split)].empty(),
                        "task.split leaves no dialogue for the {} split", split_name(split));
   made.left_out = bad.sentence();

@@ -59,7 +59,7 @@ Turn DialogueLayout::fitted(Turn turn, int64_t length) const {
   const int64_t most = longest(turn.speaker, length);
   if (std::ssize(turn.ids) <= most) return turn;
   require<DataError>(
-      rules_.too_long == LongTurns::cut,
+      rules_.too_long == TooLong::cut,
       "a turn of {} tokens is too long: a window of {} tokens has room for {}, beside those kept free for "
       "an answer (task.answer_tokens)",
       turn.ids.size(), length, most);

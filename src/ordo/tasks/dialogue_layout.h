@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ordo/data/bad_lines.h"
 #include "ordo/data/tokenizer.h"
 #include "ordo/tasks/spoken_dialogue.h"
 
@@ -30,12 +31,10 @@ struct Turn {
 size_t first_kept(std::span<const Turn> turns, int64_t room);
 
 // What becomes of an utterance that no window has room for: it ends the run, or its first tokens are read alone.
-enum class LongTurns { stop, cut };
-
 struct DialogueRules {
   Speaker answers = Speaker::system;
   int64_t answer_tokens = 0;  // of an answer at most, its end mark included
-  LongTurns too_long = LongTurns::stop;
+  TooLong too_long = TooLong::stop;
 };
 
 // Turns [first, end) of a dialogue; the answers among them from turn `judged` on are asked.

@@ -14,6 +14,7 @@
 
 #include "ordo/core/hash.h"
 #include "ordo/core/text.h"
+#include "ordo/data/splits.h"
 #include "ordo/data/time_stamps.h"
 #include "ordo/tasks/forecast_rows.h"
 #include "ordo/tasks/forecast_scores.h"
@@ -27,7 +28,6 @@ constexpr NamedValue kForecastLosses[] = {{"mse", static_cast<int>(ForecastLoss:
                                           {"huber", static_cast<int>(ForecastLoss::huber)}};
 constexpr NamedValue kSeriesFeatures[] = {{"differences", static_cast<int>(SeriesFeature::differences)}};
 constexpr std::string_view kDurationUnits[] = {"s", "min", "h", "days"};
-constexpr Split kForecastSplits[] = {Split::train, Split::validation, Split::test};
 
 double seconds_of(const Quantity& duration) {
   if (duration.unit == "min") return duration.value * 60.0;
@@ -294,7 +294,7 @@ std::vector<std::string> Forecasting::summary() const {
     if (all.about.dated && !times.empty())
       line += fmt::format(" from {} to {}, {} apart in the median", moment_text(times.front()),
                           moment_text(times.back()), duration_text(series.step));
-    for (const Split split : kForecastSplits)
+    for (const Split split : kSplits)
       line += fmt::format("; {} {}", split_name(split), series.parts[static_cast<size_t>(split)].rows());
     lines.push_back(std::move(line));
   }

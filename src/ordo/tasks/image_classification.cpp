@@ -14,7 +14,6 @@ namespace {
 
 constexpr NamedValue kLabelColumns[] = {{"first", static_cast<int>(LabelColumn::first)},
                                         {"last", static_cast<int>(LabelColumn::last)}};
-constexpr Split kImageSplits[] = {Split::train, Split::validation, Split::test};
 
 const fs::path& images_of(const ImageDataConfig& c, Split split) {
   return split == Split::train ? c.train : split == Split::validation ? c.validation : c.test;
@@ -28,7 +27,7 @@ void check_image_data(const ImageDataConfig& c) {
                        "give one of task.data.train (a table, an IDX file, or a folder of a folder for each class) and "
                        "task.data.generate");
   bool tables = false;
-  for (const Split split : kImageSplits) {
+  for (const Split split : kSplits) {
     const bool given = !images_of(c, split).empty();
     require<ConfigError>(given || labels_of(c, split).empty(),
                          "task.data.{0}_labels are labels of task.data.{0}: give "

@@ -16,7 +16,6 @@ namespace ordo {
 
 namespace {
 
-constexpr Split kLabelledSplits[] = {Split::train, Split::validation, Split::test};
 enum TextColumn : size_t { kText, kLabel, kPair };
 
 // An example with what a rule may divide by.
@@ -36,7 +35,7 @@ struct TextsReader {
 
   std::vector<std::string> labels_of(const Record& record) const {
     if (labels.several || labels.only_single) return record.list(kLabel);
-    return {std::string(trimmed(record.text(kLabel)))};
+    return {std::string(trimmed(record.label(kLabel)))};
   }
 
   void keep(std::vector<ReadText>& texts, ReadText read) {
@@ -54,13 +53,13 @@ struct TextsReader {
   }
 
   // The examples of one file; as rules count by file.
-  void add_file(Split split, std::vector<ReadText> texts) {
+  void add_file(Split split, const fs::path& path, std::vector<ReadText> texts) {
     std::vector<Split> to(texts.size(), split);
     if (rule != nullptr && split == Split::train) {
       std::vector<SplitKey> keys;
       for (const auto& read : texts)
         keys.push_back({.number = read.number, .text = read.example.text, .names = read.names});
-      to = rule->divide(keys);
+      to = divided(*rule, keys, path.string());
     }
     for (size_t i = 0; i < texts.size(); ++i)
       made.splits[static_cast<size_t>(to[i])].push_back(std::move(texts[i].example));
@@ -82,7 +81,7 @@ struct TextsReader {
       if (rule != nullptr) read.names = record.names();
       keep(texts, std::move(read));
     });
-    add_file(split, std::move(texts));
+    add_file(split, path, std::move(texts));
   }
 
   void read_class(const ClassFiles& of) {
@@ -97,7 +96,7 @@ struct TextsReader {
                                    .where = fmt::format("{}: line {}", path.string(), i + 1)},
                        .number = static_cast<int64_t>(i)});
         });
-      add_file(Split::train, std::move(texts));
+      add_file(Split::train, path, std::move(texts));
     }
   }
 
@@ -168,7 +167,7 @@ std::vector<std::string> contradictions(const LabelledTextsConfig& c) {
 LabelledTexts read_labelled_texts(const LabelledTextsConfig& config, const ReadLabels& labels, const SplitRule* rule,
                                   uint64_t seed) {
   TextsReader reader{config, labels, rule, BadLines(config.on_bad_line)};
-  for (const Split split : kLabelledSplits) {
+  for (const Split split : kSplits) {
     for (const auto& path : expand_paths(labelled_paths(config, split))) reader.read_file(split, path);
     if (config.generate) reader.make(split, *config.generate, seed);
   }
@@ -177,7 +176,7 @@ LabelledTexts read_labelled_texts(const LabelledTextsConfig& config, const ReadL
   if (reader.several > 0)
     reader.made.told.push_back(
         fmt::format("{} examples with several labels left out (task.only_single)", reader.several));
-  for (const Split split : kLabelledSplits) {
+  for (const Split split : kSplits) {
     const bool due = config.has(split) || (rule != nullptr && rule->gives(split));
     require<DataError>(!due || !reader.made.splits[static_cast<size_t>(split)].empty(),
                        "no example is left for the {} split{}{}", split_name(split),

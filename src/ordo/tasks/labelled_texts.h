@@ -9,9 +9,9 @@
 
 #include "ordo/core/files.h"
 #include "ordo/data/bad_lines.h"
+#include "ordo/data/records.h"
 #include "ordo/data/splits.h"
 #include "ordo/tasks/made_sentences.h"
-#include "ordo/tasks/records.h"
 
 namespace ordo {
 

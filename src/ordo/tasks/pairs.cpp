@@ -8,13 +8,12 @@
 #include "ordo/core/errors.h"
 #include "ordo/core/hash.h"
 #include "ordo/core/text.h"
+#include "ordo/data/splits.h"
 #include "ordo/tasks/pair_writer.h"
 
 namespace ordo {
 
 namespace {
-
-constexpr Split kPairSplits[] = {Split::train, Split::validation, Split::test};
 
 bool holds_word(const std::vector<int64_t>& ids, int64_t word) {
   return std::find(ids.begin(), ids.end(), word) != ids.end();
@@ -86,7 +85,7 @@ const PairTask::Data& PairTask::data() const {
 std::shared_ptr<const PairFiles> PairTask::files() const {
   std::array<fs::path, 3> paths;
   std::vector<fs::path> behind;
-  for (const Split split : kPairSplits) {
+  for (const Split split : kSplits) {
     paths[static_cast<size_t>(split)] = file(split);
     if (file(split).empty()) continue;
     for (auto& source : sources(file(split))) behind.push_back(std::move(source));
@@ -115,7 +114,7 @@ std::array<PairTask::Pairs, 3> PairTask::chosen(const PairFiles& files) const {
   for (size_t i = 0; i < training.size(); ++i) add(order(i) < held_out ? Split::validation : Split::train, training[i]);
   for (const Split split : {Split::validation, Split::test})
     for (const auto& pair : files.pairs[static_cast<size_t>(split)]) add(split, pair);
-  for (const Split split : kPairSplits) order_pairs(splits[static_cast<size_t>(split)], split);
+  for (const Split split : kSplits) order_pairs(splits[static_cast<size_t>(split)], split);
   return splits;
 }
 
@@ -179,7 +178,7 @@ uint64_t PairTask::fingerprint() const {
 std::vector<std::string> PairTask::summary() const {
   std::vector<std::string> lines{
       fmt::format("{}: {} words in {}", kind(), symbols().size() - 2, config_.train.string())};
-  for (const Split split : kPairSplits) {
+  for (const Split split : kSplits) {
     if (!has(split)) continue;
     const auto& [all, with_unknown, never_right, left_out] = pairs(split);
     std::string line = fmt::format("{}: {} pairs, answers of {} to {} words", split_name(split), all.size(),

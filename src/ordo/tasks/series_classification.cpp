@@ -35,11 +35,12 @@ double wave_at(int64_t kind, double phase) {
 }
 
 std::string contradiction_of(const SeriesClassification::Config& c) {
-  if (c.file.empty() != c.generate.has_value()) return "give one of task.file and task.generate";
-  if (c.generate && (!c.label.empty() || c.split))
-    return "task.label and task.split are of a table (task.file): leave them out";
-  if (!c.file.empty() && c.label.empty()) return "task.label is missing: which column says of what kind a row is?";
-  if (!c.file.empty() && !c.split)
+  if (c.data.file.empty() != c.data.generate.has_value()) return "give one of task.data.file and task.data.generate";
+  if (c.data.generate && (!c.data.label.empty() || c.split))
+    return "task.data.label and task.split are of a table (task.data.file): leave them out";
+  if (!c.data.file.empty() && c.data.label.empty())
+    return "task.data.label is missing: which column says of what kind a row is?";
+  if (!c.data.file.empty() && !c.split)
     return "task.split is missing: how are the rows divided, as in {kind: share, validation: 0.1, test: 0.2}?";
   return "";
 }
@@ -67,7 +68,7 @@ class SeriesClassification::Rows final : public LabelledSet {
       : task_(task), table_(task.table()), rows_(table_.of_split[static_cast<size_t>(split)]) {}
   int64_t count() const override { return std::ssize(rows_); }
   std::string name(uint64_t number) const override {
-    return fmt::format("{}: line {}", task_.config_.file.string(), table_.lines[rows_[number]]);
+    return fmt::format("{}: line {}", task_.config_.data.file.string(), table_.lines[rows_[number]]);
   }
   std::span<const int64_t> labels(uint64_t number) const override { return {&table_.labels[rows_[number]], 1}; }
   Json shown(uint64_t number) const override { return {{"line", table_.lines[rows_[number]]}}; }
@@ -87,7 +88,7 @@ class SeriesClassification::Rows final : public LabelledSet {
 class SeriesClassification::Waves final : public LabelledSet {
  public:
   Waves(const SeriesClassification& task, Split split, int64_t length)
-      : waves_(*task.config_.generate),
+      : waves_(*task.config_.data.generate),
         split_(split),
         length_(length),
         key_(waves_key(task.facts_.seed, split)),
@@ -115,7 +116,7 @@ class SeriesClassification::Waves final : public LabelledSet {
       *to++ = static_cast<float>(wave_at(kind, at - std::floor(at)) + waves_.noise * (2.0 * drawn.unit() - 1.0));
     }
   }
-  const GeneratedWaves& waves_;
+  const MadeWavesConfig& waves_;
   Split split_;
   int64_t length_;
   uint64_t key_;
@@ -123,17 +124,21 @@ class SeriesClassification::Waves final : public LabelledSet {
   std::vector<int64_t> labels_;
 };
 
-void fields(Fields& f, GeneratedWaves& c) {
+void fields(Fields& f, MadeWavesConfig& c) {
   f("examples", c.examples, "of the training set", within(1, 1e7));
   f("held_out", c.held_out, "of validation and of test, each", within(1, 1e7));
   f("noise", c.noise, "at the most so much is added or taken away; waves go from -1 to 1", at_least(0.0));
 }
 
-void fields(Fields& f, SeriesClassification::Config& c) {
+void fields(Fields& f, SeriesTableConfig& c) {
   f("file", c.file, "table (.csv, .tsv; .gz or .zst): each row a series, all columns but the label its steps in order");
   f("label", c.label, "column that says of what kind a row is");
-  f("split", c.split, "how the rows are divided into training, validation and test");
   f("generate", c.generate, "in place of a file: sines, squares and saw teeth under noise");
+}
+
+void fields(Fields& f, SeriesClassification::Config& c) {
+  f("data", c.data, "a table of series, or series that are made", required());
+  f("split", c.split, "how the rows are divided into training, validation and test");
   f("instance_norm", c.instance_norm, "take each series' mean and deviation away");
 }
 
@@ -146,9 +151,9 @@ SeriesClassification::SeriesClassification(const Config& config, const TaskFacts
 
 SeriesClassification::Table SeriesClassification::read() const {
   BadLines bad;
-  const TableFile file = read_table(config_.file, {.format = table_format(config_.file)}, bad);
-  const size_t label = file.column(config_.label);
-  require<DataError>(file.width() > 1, "{}: no column is left for values beside the label", config_.file.string());
+  const TableFile file = read_table(config_.data.file, {.format = table_format(config_.data.file)}, bad);
+  const size_t label = file.column(config_.data.label);
+  require<DataError>(file.width() > 1, "{}: no column is left for values beside the label", config_.data.file.string());
   Table made{.classes = {},
              .steps = static_cast<int64_t>(file.width()) - 1,
              .values = {},
@@ -159,7 +164,7 @@ SeriesClassification::Table SeriesClassification::read() const {
   std::sort(made.classes.begin(), made.classes.end());
   made.classes.erase(std::unique(made.classes.begin(), made.classes.end()), made.classes.end());
   require<DataError>(made.classes.size() > 1, "{}: all rows are '{}': there is nothing to tell apart",
-                     config_.file.string(), made.classes.front());
+                     config_.data.file.string(), made.classes.front());
   std::vector<std::string> texts;
   std::vector<SplitKey> keys;
   for (size_t row = 0; row < file.rows.size(); ++row) {
@@ -176,8 +181,8 @@ SeriesClassification::Table SeriesClassification::read() const {
   for (size_t row = 0; row < texts.size(); ++row)
     keys.push_back({.number = static_cast<int64_t>(row),
                     .text = texts[row],
-                    .names = {{config_.label, made.classes[static_cast<size_t>(made.labels[row])]}}});
-  const auto parts = split_->divide(keys);
+                    .names = {{config_.data.label, made.classes[static_cast<size_t>(made.labels[row])]}}});
+  const auto parts = divided(*split_, keys, config_.data.file.string());
   for (size_t row = 0; row < parts.size(); ++row) made.of_split[static_cast<size_t>(parts[row])].push_back(row);
   return made;
 }
@@ -193,30 +198,30 @@ ModelFacts SeriesClassification::complete(ModelFacts facts) const {
   return facts;
 }
 
-bool SeriesClassification::has(Split split) const { return config_.generate || split_->gives(split); }
-bool SeriesClassification::draws_examples() const { return config_.generate || split_->drawn(); }
+bool SeriesClassification::has(Split split) const { return config_.data.generate || split_->gives(split); }
+bool SeriesClassification::draws_examples() const { return config_.data.generate || split_->drawn(); }
 
 std::optional<std::string> SeriesClassification::refuses_length(Split split, int64_t length) const {
-  if (config_.generate || !has(split)) return std::nullopt;
+  if (config_.data.generate || !has(split)) return std::nullopt;
   if (length != table().steps)
-    return fmt::format("the rows of {} are series of {} steps: train.length must be {}, not {}", config_.file.string(),
-                       table().steps, table().steps, length);
+    return fmt::format("the rows of {} are series of {} steps: train.length must be {}, not {}",
+                       config_.data.file.string(), table().steps, table().steps, length);
   if (!table().of_split[static_cast<size_t>(split)].empty()) return std::nullopt;
-  return fmt::format("the {} split of {} has no row", split_name(split), config_.file.string());
+  return fmt::format("the {} split of {} has no row", split_name(split), config_.data.file.string());
 }
 
 const std::vector<std::string>& SeriesClassification::classes() const {
-  return config_.generate ? wave_names() : table().classes;
+  return config_.data.generate ? wave_names() : table().classes;
 }
 
 std::shared_ptr<const LabelledSet> SeriesClassification::examples(const StreamOptions& options) const {
-  if (config_.generate) return std::make_shared<Waves>(*this, options.split, options.length);
+  if (config_.data.generate) return std::make_shared<Waves>(*this, options.split, options.length);
   return std::make_shared<Rows>(*this, options.split);
 }
 
 uint64_t SeriesClassification::fingerprint() const {
   uint64_t hash = key_of(facts_.seed, kKind);
-  if (config_.generate) return mix(hash, static_cast<uint64_t>(config_.generate->examples));
+  if (config_.data.generate) return mix(hash, static_cast<uint64_t>(config_.data.generate->examples));
   for (const size_t row : table().of_split[static_cast<size_t>(Split::train)]) {
     const auto& values = table().values[row];
     hash =
@@ -226,13 +231,13 @@ uint64_t SeriesClassification::fingerprint() const {
 }
 
 std::vector<std::string> SeriesClassification::summary() const {
-  if (config_.generate)
+  if (config_.data.generate)
     return {fmt::format("series_classification: {} waves of training, {} of validation and of test: sine, square, saw",
-                        config_.generate->examples, config_.generate->held_out)};
+                        config_.data.generate->examples, config_.data.generate->held_out)};
   const auto& parts = table().of_split;
   std::vector<std::string> lines{fmt::format("{}: series of {} steps; {} of training, {} of validation, {} of test",
-                                             config_.file.string(), table().steps, parts[0].size(), parts[1].size(),
-                                             parts[2].size())};
+                                             config_.data.file.string(), table().steps, parts[0].size(),
+                                             parts[1].size(), parts[2].size())};
   for (size_t k = 0; k < table().classes.size(); ++k)
     lines.push_back(fmt::format("{}: {} rows", table().classes[k],
                                 std::count(table().labels.begin(), table().labels.end(), static_cast<int64_t>(k))));

@@ -14,19 +14,24 @@
 
 namespace ordo {
 
-struct GeneratedWaves {
+struct MadeWavesConfig {
   int64_t examples = 600, held_out = 200;  // of training; of validation and of test
   double noise = 0.3;
 };
-void fields(Fields& f, GeneratedWaves& c);
+void fields(Fields& f, MadeWavesConfig& c);
+
+struct SeriesTableConfig {
+  fs::path file = {};
+  std::string label = {};
+  std::optional<MadeWavesConfig> generate = {};  // in place of a file
+};
+void fields(Fields& f, SeriesTableConfig& c);
 
 class SeriesClassification final : public ClassTask {
  public:
   struct Config {
-    fs::path file = {};
-    std::string label = {};
+    SeriesTableConfig data;
     std::optional<Choice<SplitRule>> split = {};
-    std::optional<GeneratedWaves> generate = {};
     bool instance_norm = true;
   };
   static constexpr std::string_view kKind = "series_classification", kSummary = "tell of what kind a time series is";

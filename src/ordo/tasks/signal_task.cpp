@@ -22,7 +22,6 @@ namespace ordo {
 namespace {
 
 constexpr double kRounding = 1e-7;  // of a float, as a share of it
-constexpr Split kSignalSplits[] = {Split::train, Split::validation, Split::test};
 
 std::string_view bytes_of(const Tensor& signal) {
   return {static_cast<const char*>(signal.data_ptr()), signal.nbytes()};
@@ -126,12 +125,12 @@ void SignalTask::divide(std::vector<SignalExample> examples, Data& into) const {
   std::vector<SplitKey> keys;
   for (const auto& example : examples)
     keys.push_back({.number = std::ssize(keys), .text = bytes_of(example.signal), .names = example.names});
-  const auto to = rule_->divide(keys);
-  for (size_t i = 0; i < examples.size(); ++i)
-    into.splits[static_cast<size_t>(to[i])].push_back(std::move(examples[i]));
-  for (const Split split : kSignalSplits)
+  const auto to = divided(*rule_, keys, "task.data.train");
+  const size_t all = examples.size();
+  move_apart(std::move(examples), to, into.splits);
+  for (const Split split : kSplits)
     require<DataError>(!rule_->gives(split) || !into.splits[static_cast<size_t>(split)].empty(),
-                       "task.split leaves none of {} examples for {}", examples.size(), split_name(split));
+                       "task.split leaves none of {} examples for {}", all, split_name(split));
 }
 
 void SignalTask::name_classes(Data& data) const {
@@ -140,7 +139,7 @@ void SignalTask::name_classes(Data& data) const {
   for (const auto& example : training) labels.insert(example.label);
   data.classes = config_.classes.empty() ? ClassNames::of_labels(labels) : ClassNames(config_.classes);
   std::vector<bool> met(data.classes->all().size());
-  for (const Split split : kSignalSplits)
+  for (const Split split : kSplits)
     for (auto& example : data.splits[static_cast<size_t>(split)]) {
       try {
         example.number = data.classes->number(example.label);
@@ -206,7 +205,7 @@ std::vector<std::string> SignalTask::summary() const {
   std::vector<std::string> lines{sizes_text()};
   std::unordered_set<std::string_view> trained;
   for (const auto& example : all(Split::train)) trained.insert(bytes_of(example.signal));
-  for (const Split split : kSignalSplits) {
+  for (const Split split : kSplits) {
     if (!has(split)) continue;
     std::string line = fmt::format("{}: {} examples", split_name(split), all(split).size());
     const auto seen = std::count_if(all(split).begin(), all(split).end(),

@@ -8,9 +8,9 @@
 #include "ordo/core/errors.h"
 #include "ordo/core/text.h"
 #include "ordo/data/json_lines.h"
+#include "ordo/data/records.h"
 #include "ordo/data/text_file.h"
 #include "ordo/tasks/pair_files.h"
-#include "ordo/tasks/records.h"
 
 namespace ordo {
 
@@ -19,7 +19,6 @@ namespace {
 constexpr NamedValue kTagFormats[] = {{"automatic", static_cast<int>(TagFormat::automatic)},
                                       {"columns", static_cast<int>(TagFormat::columns)},
                                       {"jsonl", static_cast<int>(TagFormat::jsonl)}};
-constexpr Split kTaggedSplits[] = {Split::train, Split::validation, Split::test};
 constexpr std::string_view kDocumentMark = "-DOCSTART-";
 
 const std::vector<fs::path>& tagged_paths(const TaggedTextsConfig& c, Split split) {
@@ -102,13 +101,13 @@ bool is_json(const TaggedTextsConfig& config, fs::path name) {
   return name.extension() == ".jsonl";
 }
 
-void divide_sentences(std::vector<TaggedText> file, const SplitRule& rule, TaggedTexts& made) {
+void divide_sentences(std::vector<TaggedText> file, const SplitRule& rule, const fs::path& path, TaggedTexts& made) {
   std::vector<std::string> texts;
   for (const auto& sentence : file) texts.push_back(join(sentence.words, " "));
   std::vector<SplitKey> keys;
   for (size_t i = 0; i < file.size(); ++i) keys.push_back({.number = static_cast<int64_t>(i), .text = texts[i]});
-  const auto to = rule.divide(keys);
-  for (size_t i = 0; i < file.size(); ++i) made.splits[static_cast<size_t>(to[i])].push_back(std::move(file[i]));
+  const auto to = divided(rule, keys, path.string());
+  move_apart(std::move(file), to, made.splits);
 }
 
 std::vector<TaggedText> made_texts(Split split, const MadeSentencesConfig& generate, uint64_t seed) {
@@ -160,7 +159,7 @@ std::vector<std::string> contradictions(const TaggedTextsConfig& c) {
 TaggedTexts read_tagged_texts(const TaggedTextsConfig& config, const SplitRule* rule, uint64_t seed) {
   TaggedTexts made;
   BadLines bad(config.on_bad_line);
-  for (const Split split : kTaggedSplits) {
+  for (const Split split : kSplits) {
     auto& into = made.splits[static_cast<size_t>(split)];
     for (const auto& path : expand_paths(tagged_paths(config, split))) {
       std::vector<TaggedText> file;
@@ -169,14 +168,14 @@ TaggedTexts read_tagged_texts(const TaggedTextsConfig& config, const SplitRule* 
       else
         ColumnSentences(path, config).read(bad, file);
       if (rule != nullptr && split == Split::train)
-        divide_sentences(std::move(file), *rule, made);
+        divide_sentences(std::move(file), *rule, path, made);
       else
         std::move(file.begin(), file.end(), std::back_inserter(into));
     }
     if (config.generate) into = made_texts(split, *config.generate, seed);
   }
   made.left_out = bad.sentence();
-  for (const Split split : kTaggedSplits) {
+  for (const Split split : kSplits) {
     const bool due = config.has(split) || (rule != nullptr && rule->gives(split));
     require<DataError>(!due || !made.splits[static_cast<size_t>(split)].empty(),
                        "no sentence is left for the {} split{}", split_name(split),

@@ -18,9 +18,6 @@ namespace {
 
 constexpr NamedValue kLabelsNames[] = {{"single", static_cast<int>(TextClassification::Labels::single)},
                                        {"multi", static_cast<int>(TextClassification::Labels::multi)}};
-constexpr NamedValue kTooLongNames[] = {{"stop", static_cast<int>(TextClassification::TooLong::stop)},
-                                        {"cut", static_cast<int>(TextClassification::TooLong::cut)}};
-constexpr Split kClassSplits[] = {Split::train, Split::validation, Split::test};
 
 std::vector<std::string> contradictions_of(const TextClassification::Config& c) {
   std::vector<std::string> found = contradictions(c.data);
@@ -131,7 +128,7 @@ void fields(Fields& f, TextClassification::Config& c) {
   f("labels", c.labels, "of an example: one, or any number of them, apart by commas (in JSON a list)", kLabelsNames);
   f("only_single", c.only_single, "leave out the examples that have several labels");
   f("too_long", c.too_long, "a row of more than train.length tokens ends the run, or the end of its texts is cut",
-    kTooLongNames);
+    kTooLong);
 }
 
 TextClassification::TextClassification(const Config& config, const TaskFacts& facts) : config_(config), facts_(facts) {
@@ -213,7 +210,7 @@ ClassNames TextClassification::named_classes(const LabelledTexts& read) const {
 
 void TextClassification::encode(LabelledTexts read, Data& data) const {
   BadLines bad(config_.data.on_bad_line);
-  for (const Split split : kClassSplits) {
+  for (const Split split : kSplits) {
     auto& examples = data.splits[static_cast<size_t>(split)];
     for (auto& text : read.splits[static_cast<size_t>(split)])
       bad.attempt([&] {
@@ -283,7 +280,7 @@ std::string TextClassification::split_summary(Split split) const {
 std::vector<std::string> TextClassification::summary() const {
   std::vector<std::string> lines{
       fmt::format("tokenizer: {}, {} tokens", tokenizer()->kind(), tokenizer()->vocab_size())};
-  for (const Split split : kClassSplits)
+  for (const Split split : kSplits)
     if (has(split)) lines.push_back(split_summary(split));
   const auto counts = class_counts(Split::train);
   std::vector<std::string> named;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ordo/data/bad_lines.h"
 #include "ordo/tasks/class_names.h"
 #include "ordo/tasks/class_task.h"
 #include "ordo/tasks/labelled_texts.h"
@@ -19,7 +20,6 @@ namespace ordo {
 class TextClassification final : public ClassTask {
  public:
   enum class Labels { single, multi };  // an example is of one class, or of any number
-  enum class TooLong { stop, cut };     // a row of more than train.length tokens ends the run, or is cut
   struct Config {
     Choice<Tokenizer> tokenizer;
     LabelledTextsConfig data;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ordo/core/files.h"
-#include "ordo/data/bad_lines.h"
+#include "ordo/data/records.h"
 #include "ordo/data/splits.h"
 
 namespace ordo {
@@ -20,11 +20,9 @@ struct PairPaths {
 };
 void fields(Fields& f, PairPaths& c);
 
-enum class PairFormat { automatic, tsv, csv, jsonl };
-
 struct TextPairsConfig {
   PairPaths train, validation, test;
-  PairFormat format = PairFormat::automatic;
+  RecordFormat format = RecordFormat::automatic;
   std::string source, target;  // empty: columns 1 and 2; of JSON lines the keys "source" and "target"
   bool header = false;
   OnBadLine on_bad_line = OnBadLine::stop;
@@ -33,7 +31,8 @@ void fields(Fields& f, TextPairsConfig& c);
 
 struct TextPair {
   std::string source, target;
-  std::string where;  // "cmn.txt: line 7"
+  std::string where;   // "cmn.txt: line 7"
+  int64_t number = 0;  // in its file, from 0
 };
 
 struct TextPairs {

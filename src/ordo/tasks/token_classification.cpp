@@ -16,10 +16,6 @@ namespace ordo {
 
 namespace {
 
-constexpr NamedValue kTooLongSentence[] = {{"stop", static_cast<int>(TokenClassification::TooLong::stop)},
-                                           {"cut", static_cast<int>(TokenClassification::TooLong::cut)}};
-constexpr Split kSentenceSplits[] = {Split::train, Split::validation, Split::test};
-
 std::string all_words(const std::vector<TaggedText>& sentences) {
   std::string all;
   for (const auto& sentence : sentences) all.append(join(sentence.words, " ")).append(" ");
@@ -43,7 +39,7 @@ void fields(Fields& f, TokenClassification::Config& c) {
     "a file of the tags, a line each; where none of them is a whole number, a tag may also count the lines from 0");
   f("background", c.background, "the tag that means nothing, left out of precision, recall and F1");
   f("too_long", c.too_long, "a row of more than train.length tokens ends the run, or its last words are left out",
-    kTooLongSentence);
+    kTooLong);
 }
 
 TokenClassification::TokenClassification(const Config& config, const TaskFacts& facts)
@@ -139,7 +135,7 @@ const TokenClassification::Data& TokenClassification::data() const {
         config_.tokenizer, {.saved = facts_.saved_tokenizer, .text = [&training] { return all_words(training); }});
     const TextRows rows(*made->tokenizer, /*pairs=*/false);
     BadLines bad(config_.data.on_bad_line);
-    for (const Split split : kSentenceSplits) {
+    for (const Split split : kSplits) {
       auto& sentences = made->splits[static_cast<size_t>(split)];
       for (auto& text : read.splits[static_cast<size_t>(split)])
         bad.attempt(
@@ -180,7 +176,7 @@ std::vector<std::string> TokenClassification::summary() const {
   std::vector<std::string> lines{
       fmt::format("tokenizer: {}, {} tokens", tokenizer()->kind(), tokenizer()->vocab_size())};
   std::vector<int64_t> counts(classes().size(), 0);
-  for (const Split split : kSentenceSplits) {
+  for (const Split split : kSplits) {
     if (!has(split)) continue;
     int64_t words = 0, longest = 0;
     for (const auto& sentence : all(split)) {

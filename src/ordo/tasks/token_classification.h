@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ordo/data/bad_lines.h"
 #include "ordo/tasks/class_names.h"
 #include "ordo/tasks/tagged_texts.h"
 #include "ordo/tasks/task.h"
@@ -19,10 +20,6 @@ namespace ordo {
 // first of its tokens. train.length and evaluate.lengths count the tokens of a row, the tokenizer's marks included.
 class TokenClassification final : public Task {
  public:
-  enum class TooLong {
-    stop,
-    cut
-  };  // a row of more than train.length tokens ends the run, or its last words are left out
   struct Config {
     Choice<Tokenizer> tokenizer;
     TaggedTextsConfig data;

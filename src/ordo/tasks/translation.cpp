@@ -17,8 +17,6 @@ namespace ordo {
 
 namespace {
 
-constexpr Split kTranslationSplits[] = {Split::train, Split::validation, Split::test};
-
 int64_t longest_side(const Example& pair) { return std::max(std::ssize(pair.given), std::ssize(pair.asked) - 1); }
 
 // What contradicts itself; empty: nothing.
@@ -146,7 +144,7 @@ std::vector<Translation::Pair> Translation::encoded(Split split) const {
 
 const Translation::Data& Translation::data() const {
   std::call_once(data_once_, [this] {
-    for (const Split split : kTranslationSplits) data_.splits[static_cast<size_t>(split)] = encoded(split);
+    for (const Split split : kSplits) data_.splits[static_cast<size_t>(split)] = encoded(split);
   });
   return data_;
 }
@@ -220,7 +218,7 @@ std::vector<std::string> Translation::summary() const {
   else
     lines.push_back(fmt::format("tokenizers: {} of the sources, {} tokens; {} of the targets, {}", source().kind(),
                                 source().vocab_size(), config_.target_tokenizer->kind, target().vocab_size()));
-  for (const Split split : kTranslationSplits) {
+  for (const Split split : kSplits) {
     if (!has(split)) continue;
     const auto& all = pairs(split);
     std::string line =

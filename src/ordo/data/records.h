@@ -32,13 +32,15 @@ struct RecordOptions {
 class Record {
  public:
   virtual ~Record() = default;
-  // Of the column options.columns[i]. A whole number of JSON is its digits. Throws DataError for other values.
+  // Of the column options.columns[i]. Throws DataError for what is no text in JSON.
   virtual std::string text(size_t i) const = 0;
+  // A text, or the digits of a whole number of JSON.
+  virtual std::string label(size_t i) const = 0;
   // A cell taken apart at commas, of blanks alone: none; a JSON list, or a single value.
   virtual std::vector<std::string> list(size_t i) const = 0;
   // All that has a name: the columns of a table with a header; what is text or a whole number in a JSON object.
   virtual std::map<std::string, std::string> names() const = 0;
-  int64_t number = 0;      // in its file, from 0; a table's rows of a wrong width do not count
+  int64_t number = 0;      // in its file, from 0; what is left out counts
   std::string where;       // "a.tsv: line 7"
   bool first_row = false;  // of a table that is read without a header
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ordo/tasks/records.h"
+#include "ordo/data/records.h"
 
 #include <fmt/format.h>
 
@@ -34,11 +34,12 @@ class TableRecord final : public Record {
   TableRecord(const TableFile& table, std::vector<size_t> columns) : table_(table), columns_(std::move(columns)) {}
   void move_to(size_t row) {
     row_ = row;
-    number = static_cast<int64_t>(row);
+    number = table_.numbers[row];
     first_row = row == 0 && table_.header.empty();
     where = fmt::format("{}: line {}", table_.file.string(), table_.lines[row]);
   }
   std::string text(size_t i) const override { return cell(columns_[i]); }
+  std::string label(size_t i) const override { return cell(columns_[i]); }
   std::vector<std::string> list(size_t i) const override {
     std::vector<std::string> items;
     if (trimmed(cell(columns_[i])).empty()) return items;
@@ -71,7 +72,8 @@ class JsonRecord final : public Record {
     number = static_cast<int64_t>(line) - 1;
     where = fmt::format("{}: line {}", path.string(), line);
   }
-  std::string text(size_t i) const override { return word_of(value_.at(keys_[i])); }
+  std::string text(size_t i) const override { return value_.at(keys_[i]).text(); }
+  std::string label(size_t i) const override { return word_of(value_.at(keys_[i])); }
   std::vector<std::string> list(size_t i) const override {
     const JsonView found = value_.at(keys_[i]);
     if (!found.is_array()) return {word_of(found)};
