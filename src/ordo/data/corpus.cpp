@@ -5,7 +5,6 @@
 
 #include "ordo/config/words.h"
 #include "ordo/core/text.h"
-#include "ordo/core/utf8.h"
 #include "ordo/data/text_file.h"
 #include "ordo/data/token_file.h"
 
@@ -13,60 +12,10 @@ namespace ordo {
 
 namespace {
 
-constexpr NamedValue kDocuments[] = {{"file", static_cast<int>(Documents::file)},
-                                     {"blank_line", static_cast<int>(Documents::blank_line)}};
 constexpr NamedValue kTokenTypes[] = {{"uint16", static_cast<int>(TokenType::uint16)},
                                       {"uint32", static_cast<int>(TokenType::uint32)}};
 
 bool is_token_file(const fs::path& path) { return path.extension() == ".bin"; }
-
-// The next end of a document after `from`: blank lines go to the document before them, so that all characters stay.
-size_t document_end(std::string_view text, size_t from, Documents documents) {
-  if (documents == Documents::file) return text.size();
-  const size_t blank = text.find("\n\n", from);
-  const size_t next = blank == std::string_view::npos ? blank : text.find_first_not_of('\n', blank);
-  return std::min(next, text.size());
-}
-
-// Pieces of about a megabyte at line ends where the tokenizer allows it: ids take eight times the memory of their text.
-size_t piece_end(std::string_view text, size_t from, size_t end, const Tokenizer& tokenizer) {
-  constexpr size_t kPiece = size_t{1} << 20;
-  if (!tokenizer.piecewise() || end - from <= kPiece) return end;
-  const size_t line = text.find('\n', from + kPiece);
-  return std::min(line == std::string_view::npos ? end : line + 1, end);
-}
-
-void encode_document(std::string_view text, size_t from, size_t end, const Tokenizer& tokenizer, TokenBuilder& into) {
-  while (from < end) {
-    const size_t to = piece_end(text, from, end, tokenizer);
-    try {
-      into.add(tokenizer.encode(text.substr(from, to - from)));
-    } catch (const UnknownCharacter& unknown) {
-      throw DataError(
-          fmt::format("{}: unknown character {}: the {} tokenizer has {} characters, those of data.train; add the text "
-                      "with it there, or use "
-                      "the byte tokenizer",
-                      place_in(text, from + unknown.offset).text(), unknown.what_is_there, tokenizer.kind(),
-                      tokenizer.vocab_size()));
-    }
-    from = to;
-  }
-}
-
-void add_text(TokenSequence& sequence, const std::string& name, std::string_view text, Documents documents,
-              const Tokenizer& tokenizer) {
-  TokenBuilder builder(name, tokenizer.vocab_size());
-  std::vector<int64_t> ends;
-  for (size_t from = 0; from < text.size();) {
-    const size_t end = document_end(text, from, documents);
-    encode_document(text, from, end, tokenizer, builder);
-    ends.push_back(builder.size());
-    from = end;
-  }
-  const auto store = builder.finish();
-  int64_t begin = 0;
-  for (const int64_t end : ends) sequence.add(store, std::exchange(begin, end), end);
-}
 
 // The texts of one column, one below the other with a blank line between; a number is a column of a table without a
 // header.

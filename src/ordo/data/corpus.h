@@ -8,15 +8,13 @@
 #include <vector>
 
 #include "ordo/data/batch.h"
+#include "ordo/data/documents.h"
 #include "ordo/data/records.h"
 #include "ordo/data/text_source.h"
 #include "ordo/data/tokenizer.h"
 #include "ordo/data/tokens.h"
 
 namespace ordo {
-
-// Where one document of a text file ends and the next begins.
-enum class Documents { file, blank_line };
 
 struct DataConfig {
   std::vector<fs::path> train, validation,
