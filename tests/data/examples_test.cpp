@@ -4,6 +4,7 @@
 #include <ATen/ops/full.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -43,7 +44,25 @@ std::vector<std::vector<std::string>> epoch_of(BatchStream& stream) {
   return batches;
 }
 
-constexpr ExampleStreamOptions kByLength{.batch_size = 8, .by_length = true, .seed = 3};
+// 200 examples, of which every fifth is of a part that has three quarters of the weight.
+std::unique_ptr<BatchStream> opened_mixed(ExampleStreamOptions options) {
+  options.mixed = mixed_examples({"few.tsv", "many.tsv"}, {3, 1}, 200, [](uint64_t n) { return n % 5 == 0 ? 0U : 1U; });
+  return opened(options);
+}
+
+bool of_few(const std::string& name) { return std::stoi(name) % 5 == 0; }
+
+// The names of the next `count` examples in one row.
+std::vector<std::string> next_names(BatchStream& stream, size_t count) {
+  std::vector<std::string> names;
+  while (names.size() < count) {
+    const auto batch = stream.next()->examples;
+    names.insert(names.end(), batch.begin(), batch.end());
+  }
+  return names;
+}
+
+const ExampleStreamOptions kByLength{.batch_size = 8, .by_length = true, .seed = 3};
 
 }  // namespace
 
@@ -119,6 +138,87 @@ TEST_CASE("evaluation reads in order, once; examples without end have no lengths
   CHECK(names.size() == 200);
   CHECK(names[77] == "77");
   CHECK(contains(thrown<ConfigError>([] { opened(kByLength, 0); }), "without end"));
+}
+
+TEST_CASE(
+    "examples of weighted parts: shares hold in each epoch, and no example comes again before all others of its "
+    "part were there",
+    "[unit]") {
+  const auto stream = opened_mixed({.batch_size = 8, .seed = 3});
+  std::map<bool, std::multiset<std::string>> seen;
+  for (int64_t epoch = 0; epoch < 4; ++epoch) {
+    CHECK(stream->epoch() == epoch);
+    const auto names = next_names(*stream, 200);
+    CHECK(std::count_if(names.begin(), names.end(), of_few) == 150);
+    for (const auto& name : names) {
+      auto& part = seen[of_few(name)];
+      const size_t size = of_few(name) ? 40 : 160;
+      CHECK(part.count(name) == part.size() / size);  // as often as the part was passed before
+      part.insert(name);
+    }
+  }
+  CHECK(seen[true].size() == 600);   // 15 passes
+  CHECK(seen[false].size() == 200);  // the second pass has begun
+}
+
+TEST_CASE(
+    "examples of weighted parts: gone on from any place, and with another batch size, the order is that of no stop",
+    "[unit]") {
+  const auto whole = next_names(*opened_mixed({.batch_size = 1, .seed = 3}), 450);
+  for (const int64_t batch_size : {8, 25})
+    for (int64_t stop = 0; stop < 440; stop += 7) {
+      const auto before = opened_mixed({.batch_size = 1, .seed = 3});
+      next_names(*before, static_cast<size_t>(stop));
+      const auto after = opened_mixed({.batch_size = batch_size, .seed = 3});
+      after->restore(before->state());
+      auto rest = next_names(*after, static_cast<size_t>(450 - stop));
+      rest.resize(static_cast<size_t>(450 - stop));
+      CAPTURE(batch_size, stop);
+      CHECK(rest == std::vector<std::string>(whole.begin() + stop, whole.end()));
+    }
+}
+
+TEST_CASE("examples of weighted parts: by length and by tokens, batches are alike and shares hold", "[unit]") {
+  for (const int64_t batch_tokens : {0, 40}) {
+    ExampleStreamOptions options = kByLength;
+    options.batch_tokens = batch_tokens;
+    const auto stream = opened_mixed(options);
+    for (int64_t epoch = 0; epoch < 3; ++epoch) {
+      std::vector<std::string> names;
+      for (const auto& batch : epoch_of(*stream)) {
+        const auto [low, high] = std::minmax_element(batch.begin(), batch.end(), [](const auto& a, const auto& b) {
+          return std::stoi(a) % 7 < std::stoi(b) % 7;
+        });
+        CHECK(std::stoi(*high) % 7 - std::stoi(*low) % 7 <= 1);
+        names.insert(names.end(), batch.begin(), batch.end());
+      }
+      CHECK(names.size() == 200);
+      CHECK(std::count_if(names.begin(), names.end(), of_few) == 150);
+    }
+  }
+}
+
+TEST_CASE("examples of weighted parts: processes share out the batch of one process", "[unit]") {
+  for (const bool by_length : {false, true}) {
+    const auto whole = opened_mixed({.batch_size = 8, .by_length = by_length, .seed = 5});
+    std::vector<std::unique_ptr<BatchStream>> parts;
+    for (const int64_t rank : {0, 1})
+      parts.push_back(opened_mixed({.batch_size = 4, .by_length = by_length, .seed = 5, .ranks = {rank, 2}}));
+    for (int i = 0; i < 60; ++i) {
+      std::vector<std::string> together;
+      for (const auto& part : parts) {
+        const auto names = part->next()->examples;
+        together.insert(together.end(), names.begin(), names.end());
+      }
+      CHECK(together == whole->next()->examples);
+    }
+  }
+}
+
+TEST_CASE("examples of weighted parts: a part without an example is named, in training alone", "[unit]") {
+  const auto mixed = mixed_examples({"a.tsv", "b.tsv"}, {1, 1}, 3, [](uint64_t) { return 0U; });
+  CHECK(contains(thrown<DataError>([&] { opened({.mixed = mixed}, 3); }), "b.tsv has nothing to train on"));
+  CHECK_NOTHROW(opened({.training = false, .mixed = mixed}, 3));
 }
 
 }  // namespace ordo::test

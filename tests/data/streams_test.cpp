@@ -45,6 +45,19 @@ std::vector<Ids> starts(BatchStream& stream, int64_t batches) {
   return found;
 }
 
+// 300 tokens in parts of 40, 200 and 60, which have 4, 22 and 6 windows of 9; half of the windows are of the first, and
+// a quarter each of the others.
+TrainingWindows mixed_windows(Sampling sampling, int64_t batch_size, const Ranks& ranks = {}) {
+  return {.sampling = sampling,
+          .batch_size = batch_size,
+          .length = 9,
+          .seed = 11,
+          .ranks = ranks,
+          .parts = {{"a", 2.0, 40}, {"b", 1.0, 200}, {"c", 1.0, 60}}};
+}
+size_t part_of(int64_t token) { return token < 40 ? 0 : token < 240 ? 1 : 2; }
+Tokens in_parts() { return counted({25, 15, 200, 60}); }
+
 std::string sampling_name(Sampling sampling) { return sampling == Sampling::random ? "random" : "packed"; }
 
 // How often each target was asked for, over a whole evaluation; checks the rest of each batch on the way.
@@ -213,6 +226,119 @@ TEST_CASE("packed windows: fewer than processes are left out, so that no process
     for (const auto& rows : starts(*stream, 6)) CHECK(rows.size() == 2);
     CHECK(stream->epoch() == 6);
   }
+}
+
+TEST_CASE("windows of weighted parts: an epoch has each part's share, and none leaves its part", "[unit]") {
+  for (const Sampling sampling : {Sampling::random, Sampling::packed}) {
+    const auto stream = training_stream(in_parts(), mixed_windows(sampling, 8));
+    CHECK(stream->batches_per_epoch() == 4.0);  // 32 windows
+    for (int64_t epoch = 0; epoch < 20; ++epoch) {
+      CAPTURE(sampling_name(sampling), epoch);
+      std::vector<int64_t> windows(3, 0);
+      for (int i = 0; i < 4; ++i) {
+        const auto batch = stream->next();
+        for (int64_t row = 0; row < 8; ++row) {
+          const int64_t first = batch->ids[row][0].item<int64_t>();
+          ++windows[part_of(first)];
+          CHECK(part_of(first + 9) == part_of(first));  // the last target
+        }
+      }
+      CHECK(windows == Ids{16, 8, 8});
+      CHECK(stream->epoch() == epoch + 1);
+    }
+  }
+}
+
+TEST_CASE("packed windows of weighted parts: a part is passed whole, side by side, before it begins anew", "[unit]") {
+  const auto stream = training_stream(in_parts(), mixed_windows(Sampling::packed, 4));
+  const std::vector<size_t> windows{4, 22, 6};
+  std::vector<Ids> passes(3);
+  std::set<int64_t> firsts;
+  std::vector<int64_t> done(3, 0);
+  for (const auto& rows : starts(*stream, 8 * 22))
+    for (const int64_t start : rows) {
+      const size_t part = part_of(start);
+      passes[part].push_back(start);
+      if (passes[part].size() < windows[part]) continue;
+      std::sort(passes[part].begin(), passes[part].end());
+      for (size_t i = 1; i < passes[part].size(); ++i) CHECK(passes[part][i] == passes[part][i - 1] + 9);
+      if (part == 0) firsts.insert(passes[part].front());
+      ++done[part];
+      passes[part].clear();
+    }
+  CHECK(done == Ids{88, 8, 29});
+  CHECK(firsts == std::set<int64_t>{0, 1, 2, 3});  // three tokens to spare: each pass starts anew
+}
+
+TEST_CASE("random windows of weighted parts: every start in a part is equally likely", "[unit]") {
+  const auto stream = training_stream(in_parts(), mixed_windows(Sampling::random, 32));
+  std::map<int64_t, int64_t> counts;
+  for (const auto& rows : starts(*stream, 2000))
+    for (const int64_t start : rows)
+      if (part_of(start) == 0) ++counts[start];
+  REQUIRE(counts.size() == 31);  // 0 … 30: the last target is token 39
+  const double expected = 32000.0 / 31.0;
+  double chi_square = 0.0;
+  for (const auto& [start, count] : counts) chi_square += std::pow(static_cast<double>(count) - expected, 2) / expected;
+  CHECK(chi_square < 59.7);  // 30 degrees of freedom: exceeded once in a thousand
+}
+
+TEST_CASE("windows of weighted parts: stopped anywhere and gone on from the state, the order is that of no stop",
+          "[unit]") {
+  const auto tokens = in_parts();
+  for (const Sampling sampling : {Sampling::random, Sampling::packed}) {
+    const auto whole = starts(*training_stream(tokens, mixed_windows(sampling, 5)), 30);
+    for (int64_t stop = 0; stop <= 20; ++stop) {
+      CAPTURE(sampling_name(sampling), stop);
+      const auto before = training_stream(tokens, mixed_windows(sampling, 5));
+      starts(*before, stop);
+      const auto after = training_stream(tokens, mixed_windows(sampling, 5));
+      after->restore(before->state());
+      CHECK(starts(*after, 30 - stop) == std::vector<Ids>(whole.begin() + stop, whole.end()));
+    }
+  }
+}
+
+TEST_CASE("packed windows of weighted parts: another batch size goes on with the windows that are left", "[unit]") {
+  const auto tokens = in_parts();
+  const auto in_one_row = [](BatchStream& stream, int64_t batches) {
+    Ids all;
+    for (const auto& rows : starts(stream, batches)) all.insert(all.end(), rows.begin(), rows.end());
+    return all;
+  };
+  const Ids whole = in_one_row(*training_stream(tokens, mixed_windows(Sampling::packed, 1)), 3 * 32);
+  for (int64_t stop = 0; stop <= 64; ++stop) {
+    const auto before = training_stream(tokens, mixed_windows(Sampling::packed, 1));
+    starts(*before, stop);
+    const auto after = training_stream(tokens, mixed_windows(Sampling::packed, 7));
+    after->restore(before->state());
+    const Ids rest = in_one_row(*after, 4);
+    CAPTURE(stop);
+    CHECK(std::equal(rest.begin(), rest.end(), whole.begin() + stop));
+  }
+}
+
+TEST_CASE("windows of weighted parts: processes share out the batch of one process", "[unit]") {
+  const auto tokens = in_parts();
+  for (const Sampling sampling : {Sampling::random, Sampling::packed}) {
+    const auto alone = training_stream(tokens, mixed_windows(sampling, 6));
+    const auto first = training_stream(tokens, mixed_windows(sampling, 3, {0, 2})),
+               second = training_stream(tokens, mixed_windows(sampling, 3, {1, 2}));
+    for (int i = 0; i < 20; ++i) {
+      Ids both = starts(*first, 1)[0];
+      const Ids others = starts(*second, 1)[0];
+      both.insert(both.end(), others.begin(), others.end());
+      CHECK(both == starts(*alone, 1)[0]);
+      CHECK(first->state() == alone->state());
+    }
+  }
+}
+
+TEST_CASE("windows of weighted parts: a part too short for one is named", "[unit]") {
+  TrainingWindows windows = mixed_windows(Sampling::packed, 1);
+  windows.parts = {{"long.txt", 1.0, 291}, {"short.txt", 1.0, 9}};
+  CHECK(contains(thrown<DataError>([&] { training_stream(in_parts(), windows); }),
+                 "short.txt has 9 training tokens; a window of 9 needs at least 10"));
 }
 
 TEST_CASE("consecutive windows: each row reads a part of the text in order, and all parts are read once an epoch",

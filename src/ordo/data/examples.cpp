@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "ordo/core/hash.h"
@@ -30,6 +31,9 @@ class ExampleStream final : public BatchStream {
     require<ConfigError>(finite() || !planned(), "examples without end cannot be laid out by their lengths");
     require<DataError>(!finite() || !options.training || count_ >= options.ranks.count,
                        "{} training examples are too few for {} processes", count_, options.ranks.count);
+    if (!options.training || options.mixed.parts.empty()) return;
+    mixture_.emplace(options.mixed.parts, options.seed);
+    ORDO_ASSERT(mixture_->rows() == count_);
   }
 
   std::optional<Batch> next() override {
@@ -81,7 +85,12 @@ class ExampleStream final : public BatchStream {
   uint64_t numbered(int64_t i) const {
     if (planned()) return plan(place_.epoch).order[static_cast<size_t>(i)];
     if (!options_.training || !finite()) return static_cast<uint64_t>(i);
-    return KeyedPermutation(epoch_key(place_.epoch), static_cast<uint64_t>(count_))(static_cast<uint64_t>(i));
+    return shuffled(place_.epoch, i);
+  }
+  uint64_t shuffled(int64_t epoch, int64_t i) const {
+    if (!mixture_) return KeyedPermutation(epoch_key(epoch), static_cast<uint64_t>(count_))(static_cast<uint64_t>(i));
+    const MixedRow row = mixture_->at(epoch, i);
+    return options_.mixed.numbers[row.part][row.index];
   }
   void next_epoch() { place_ = {.epoch = place_.epoch + 1, .cursor = 0}; }
   void advance(int64_t cursor) {
@@ -99,7 +108,8 @@ class ExampleStream final : public BatchStream {
 
   std::shared_ptr<const ExampleSet> examples_;
   ExampleStreamOptions options_;
-  int64_t count_;  // of an epoch; 0: without end
+  int64_t count_;                   // of an epoch; 0: without end
+  std::optional<Mixture> mixture_;  // of options_.mixed, if it has parts
   StreamPlace place_;
   mutable EpochPlan plan_;
   mutable int64_t planned_epoch_ = -1;
@@ -124,21 +134,19 @@ void ExampleStream::cut(const std::vector<uint64_t>& run, std::vector<std::vecto
 }
 
 EpochPlan ExampleStream::made_plan(int64_t epoch) const {
-  const KeyedPermutation permutation(epoch_key(epoch), static_cast<uint64_t>(count_));
   const int64_t sorted = together() * kBatchesSorted;
   std::vector<std::vector<uint64_t>> batches;
   for (int64_t from = 0; from < count_; from += sorted) {
     std::vector<uint64_t> run;
-    for (int64_t i = from; i < std::min(count_, from + sorted); ++i)
-      run.push_back(permutation(static_cast<uint64_t>(i)));
+    for (int64_t i = from; i < std::min(count_, from + sorted); ++i) run.push_back(shuffled(epoch, i));
     std::stable_sort(run.begin(), run.end(),
                      [&](uint64_t a, uint64_t b) { return examples_->length(a) < examples_->length(b); });
     cut(run, batches);
   }
-  const KeyedPermutation shuffled(mix(epoch_key(epoch), 1), batches.size());
+  const KeyedPermutation order(mix(epoch_key(epoch), 1), batches.size());
   EpochPlan made{.order = {}, .begins = {0}};
   for (size_t i = 0; i < batches.size(); ++i) {
-    const auto& batch = batches[shuffled(i)];
+    const auto& batch = batches[order(i)];
     made.order.insert(made.order.end(), batch.begin(), batch.end());
     made.begins.push_back(std::ssize(made.order));
   }
@@ -146,6 +154,18 @@ EpochPlan ExampleStream::made_plan(int64_t epoch) const {
 }
 
 }  // namespace
+
+MixedExamples mixed_examples(const std::vector<fs::path>& entries, const std::vector<double>& weights, int64_t count,
+                             const std::function<size_t(uint64_t number)>& entry_of) {
+  if (weights.empty()) return {};
+  MixedExamples mixed;
+  mixed.numbers.resize(weights.size());
+  for (uint64_t number = 0; number < static_cast<uint64_t>(count); ++number)
+    mixed.numbers[entry_of(number)].push_back(number);
+  for (size_t i = 0; i < weights.size(); ++i)
+    mixed.parts.push_back({.name = entries[i].string(), .weight = weights[i], .count = std::ssize(mixed.numbers[i])});
+  return mixed;
+}
 
 std::unique_ptr<BatchStream> example_stream(std::shared_ptr<const ExampleSet> examples,
                                             const ExampleStreamOptions& options) {

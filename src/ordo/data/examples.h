@@ -1,13 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole examples as batches: drawn or read, in a shuffled order for training and in their own for evaluation.
 #pragma once
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "ordo/core/files.h"
 #include "ordo/data/batch.h"
+#include "ordo/data/mixture.h"
 
 namespace ordo {
+
+// The numbers of the examples of each part; every example is of one.
+struct MixedExamples {
+  std::vector<MixedPart> parts = {};
+  std::vector<std::vector<uint64_t>> numbers = {};
+};
+// Of `count` examples, of which each comes from one of the entries of a list of files; without weights no parts.
+MixedExamples mixed_examples(const std::vector<fs::path>& entries, const std::vector<double>& weights, int64_t count,
+                             const std::function<size_t(uint64_t number)>& entry_of);
 
 // Examples by their number.
 class ExampleSet {
@@ -31,11 +44,13 @@ struct ExampleStreamOptions {
   bool training = true;      // endless and shuffled; else finite and in order
   uint64_t seed = 0;         // of the order
   Ranks ranks = {};          // each process gets its share of every batch, to within one row
+  MixedExamples mixed = {};  // training: the proportions of its parts; none: each example once an epoch
 };
 // Its order is a function of (seed, epoch, cursor); the state is {"epoch", "cursor"}, the cursor counting examples of
 // all processes: in plain order it holds for another batch size as well. By length an epoch is a permutation, cut into
-// runs of 64 batches that are sorted by length and cut into batches, which are shuffled. Throws DataError for a
-// training set of fewer examples than processes, ConfigError for by_length or batch_tokens without an end to an epoch.
+// runs of 64 batches that are sorted by length and cut into batches, which are shuffled. Where training mixes parts,
+// the rows of their Mixture stand in place of the permutation. Throws DataError for a training set of fewer examples
+// than processes and for a part without one, ConfigError for by_length or batch_tokens without an end to an epoch.
 std::unique_ptr<BatchStream> example_stream(std::shared_ptr<const ExampleSet> examples,
                                             const ExampleStreamOptions& options);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "ordo/core/hash.h"
 #include "ordo/ops/fused_loss.h"
@@ -27,12 +28,55 @@ Batch made(const BatchMaker& make, const TokenSequence& tokens, const std::vecto
   return make ? make(tokens, rows, epoch) : batch_of(tokens, rows);
 }
 
+// Where the windows of several parts begin.
+class MixedWindows {
+ public:
+  explicit MixedWindows(const TrainingWindows& settings)
+      : length_(static_cast<uint64_t>(settings.length)),
+        parts_(settings.parts),
+        mixture_(in_windows(settings), settings.seed) {
+    for (const auto& part : parts_) ends_.push_back((ends_.empty() ? 0 : ends_.back()) + part.count);
+  }
+  int64_t count() const { return mixture_.rows(); }  // of an epoch
+  int64_t tokens() const { return ends_.back(); }
+  // Anywhere in the part whose turn it is. The last batch of an epoch goes beyond its windows.
+  int64_t random_begin(int64_t number, uint64_t key) const {
+    const size_t part = mixture_.at(/*epoch=*/0, number % count()).part;
+    return begin_of(part, KeyedSequence(key).below(static_cast<uint64_t>(parts_[part].count) - length_));
+  }
+  int64_t packed_begin(int64_t epoch, int64_t number) const {
+    const auto [part, pass, index] = mixture_.at(epoch, number);
+    const uint64_t spare = (static_cast<uint64_t>(parts_[part].count) - 1) % length_;
+    return begin_of(part, KeyedSequence(mixture_.pass_key(part, pass)).below(spare + 1) + length_ * index);
+  }
+
+ private:
+  static std::vector<MixedPart> in_windows(const TrainingWindows& settings) {
+    std::vector<MixedPart> parts = settings.parts;
+    for (auto& part : parts) {
+      require<DataError>(part.count > settings.length, "{} has {} training tokens; a window of {} needs at least {}",
+                         part.name, part.count, settings.length, settings.length + 1);
+      part.count = (part.count - 1) / settings.length;
+    }
+    return parts;
+  }
+  int64_t begin_of(size_t part, uint64_t offset) const {
+    return (part == 0 ? 0 : ends_[part - 1]) + static_cast<int64_t>(offset);
+  }
+  uint64_t length_;
+  std::vector<MixedPart> parts_;
+  std::vector<int64_t> ends_;  // of each part in the sequence
+  Mixture mixture_;
+};
+
 class TrainingStream final : public BatchStream {
  public:
   TrainingStream(std::shared_ptr<const TokenSequence> tokens, const TrainingWindows& settings)
       : tokens_(std::move(tokens)), settings_(settings) {
     require_sizes(settings_.batch_size, settings_.length);
-    windows_ = (tokens_->size() - 1) / settings_.length;
+    if (!settings_.parts.empty()) mixed_.emplace(settings_);
+    ORDO_ASSERT(!mixed_ || mixed_->tokens() == tokens_->size());
+    windows_ = mixed_ ? mixed_->count() : (tokens_->size() - 1) / settings_.length;
     require<DataError>(windows_ >= settings_.ranks.count,
                        "the training data has {} tokens; windows of {} for {} process(es) need at least {}",
                        tokens_->size(), settings_.length, settings_.ranks.count,
@@ -76,11 +120,15 @@ class TrainingStream final : public BatchStream {
     if (left() < least()) place_ = {.epoch = place_.epoch + 1, .cursor = 0};
   }
   Window window(int64_t epoch, int64_t number) const {
+    const int64_t begin = begin_of(epoch, number);
+    return {.begin = begin, .end = begin + settings_.length, .judged = begin};
+  }
+  int64_t begin_of(int64_t epoch, int64_t number) const {
     const uint64_t key = mix(key_of(settings_.seed, "data order"), static_cast<uint64_t>(epoch));
     const auto i = static_cast<uint64_t>(number);
-    const auto begin =
-        static_cast<int64_t>(settings_.sampling == Sampling::random ? random_begin(mix(key, i)) : packed_begin(key, i));
-    return {.begin = begin, .end = begin + settings_.length, .judged = begin};
+    const bool random = settings_.sampling == Sampling::random;
+    if (mixed_) return random ? mixed_->random_begin(number, mix(key, i)) : mixed_->packed_begin(epoch, number);
+    return static_cast<int64_t>(random ? random_begin(mix(key, i)) : packed_begin(key, i));
   }
   uint64_t random_begin(uint64_t key) const {
     return KeyedSequence(key).below(static_cast<uint64_t>(tokens_->size() - settings_.length));
@@ -93,7 +141,8 @@ class TrainingStream final : public BatchStream {
 
   std::shared_ptr<const TokenSequence> tokens_;
   TrainingWindows settings_;
-  int64_t windows_ = 0;  // of an epoch
+  std::optional<MixedWindows> mixed_;  // of settings_.parts, if there are any
+  int64_t windows_ = 0;                // of an epoch
   StreamPlace place_;
 };
 
@@ -293,6 +342,7 @@ Batch batch_of(const TokenSequence& tokens, const std::vector<Window>& windows) 
 
 std::unique_ptr<BatchStream> training_stream(std::shared_ptr<const TokenSequence> tokens,
                                              const TrainingWindows& windows) {
+  ORDO_ASSERT(windows.parts.empty() || windows.sampling != Sampling::consecutive);
   if (windows.sampling == Sampling::consecutive) return std::make_unique<ConsecutiveStream>(std::move(tokens), windows);
   return std::make_unique<TrainingStream>(std::move(tokens), windows);
 }

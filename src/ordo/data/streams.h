@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ordo/data/batch.h"
+#include "ordo/data/mixture.h"
 #include "ordo/data/tokens.h"
 
 namespace ordo {
@@ -46,10 +47,14 @@ struct TrainingWindows {
   uint64_t seed = 0;
   Ranks ranks = {};
   BatchMaker make = {};  // empty: batch_of
+  // Parts of the sequence, one behind the other, their counts in tokens: windows are drawn from them in the proportions
+  // of a Mixture, and none leaves its part. packed: each pass of a part begins at a start drawn anew. Not for
+  // consecutive windows. Empty: the sequence is one.
+  std::vector<MixedPart> parts = {};
 };
 // Endless. The state is {"epoch", "cursor"}, the cursor counting the windows of all processes: it holds for another
-// batch size as well, where rows do not go on. Throws DataError when the sequence is too short for one window (for one
-// a process; for one a row).
+// batch size as well, where rows do not go on. Throws DataError when the sequence, or a part of it, is too short for
+// one window (for one a process; for one a row).
 std::unique_ptr<BatchStream> training_stream(std::shared_ptr<const TokenSequence> tokens,
                                              const TrainingWindows& windows);
 

@@ -69,17 +69,24 @@ std::string read_text(const fs::path& path, uint64_t most) {
   return text;
 }
 
-std::vector<fs::path> expand_paths(const std::vector<fs::path>& patterns) {
-  std::vector<fs::path> all;
+std::vector<EntryFile> expand_entries(const std::vector<fs::path>& patterns) {
+  std::vector<EntryFile> all;
   std::set<fs::path> seen;
-  for (const auto& pattern : patterns) {
+  for (size_t entry = 0; entry < patterns.size(); ++entry) {
+    const fs::path& pattern = patterns[entry];
     std::error_code ignored;
     const bool plain = pattern.string().find_first_of("*?[") == std::string::npos || fs::exists(pattern, ignored);
     for (const auto& path : plain ? std::vector{pattern} : matches_of(pattern)) {
       require<DataError>(seen.insert(path.lexically_normal()).second, "{} is named twice", path.string());
-      all.push_back(path);
+      all.push_back({path, entry});
     }
   }
+  return all;
+}
+
+std::vector<fs::path> expand_paths(const std::vector<fs::path>& patterns) {
+  std::vector<fs::path> all;
+  for (auto& file : expand_entries(patterns)) all.push_back(std::move(file.path));
   return all;
 }
 

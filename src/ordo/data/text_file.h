@@ -20,5 +20,11 @@ std::string read_text(const fs::path& path, uint64_t most = kMostText);
 // `*`, `?` and `[…]` in each path are matched against the files there, in order of their names; a path that exists is
 // taken as it is. Throws DataError for a pattern that matches nothing and for a file named twice.
 std::vector<fs::path> expand_paths(const std::vector<fs::path>& patterns);
+// The same, each with the number of the pattern that it comes from.
+struct EntryFile {
+  fs::path path;
+  size_t entry = 0;
+};
+std::vector<EntryFile> expand_entries(const std::vector<fs::path>& patterns);
 
 }  // namespace ordo
