@@ -25,6 +25,14 @@ TEST_CASE("bad lines: skip counts, keeps the first three and says so in one sent
   CHECK(bad.sentence() == "5 lines left out: a: line 1: odd; a: line 2: odd; b: line 1: odd; and 2 more");
 }
 
+TEST_CASE("bad lines: what is counted may be no line", "[unit]") {
+  BadLines bad(OnBadLine::skip, "example");
+  bad.leave_out("a.png is empty");
+  CHECK(bad.sentence() == "1 example left out: a.png is empty");
+  bad.leave_out("b.png is empty");
+  CHECK(bad.sentence() == "2 examples left out: a.png is empty; b.png is empty");
+}
+
 TEST_CASE("bad lines: an attempt takes data errors for a bad line, and nothing else", "[unit]") {
   BadLines bad(OnBadLine::skip);
   CHECK(bad.attempt([] {}));

@@ -120,7 +120,7 @@ TEST_CASE("series: what cannot be read is told with file and line", "[unit]") {
            {"date,x\n2016-07-02,1\n2016-07-02,2\n", "line 3: column 1 ('date'): this is the moment of line 2", dated},
            {"date,x\n2016-07-01,one\n", "line 2: column 2 ('x'): expected a finite number, found 'one'", dated},
            {"date,x\n2016-07-01,NaN\n", "line 2: column 2 ('x'): expected a finite number, found 'NaN'", dated},
-           {"date,x\n2016-07-01,1\n2016-07-02,\n", "line 3: channel 'x' is blank", dated},
+           {"date,x\n2016-07-01,1\n2016-07-02,\n", "line 3: column 2 ('x'): the cell is blank", dated},
            {"date,x\n2016-07-01,\n2016-07-02,\n",
             "channel 'x' has no value at all",
             {.date = "date", .missing = MissingCells::previous}},
@@ -131,7 +131,7 @@ TEST_CASE("series: what cannot be read is told with file and line", "[unit]") {
             {.date = "date", .channels = {"date"}}},
            {"date,x\n2016-07-01,1\n", "channel 'x' is named twice", {.date = "date", .channels = {"x", "x"}}},
            {"date\n2016-07-01\n", "no column is left for a channel", dated},
-           {"x\n1\n0\n", "line 3: channel 'x' is 0, which has no logarithm", {.values = SeriesValues::log}}}) {
+           {"x\n1\n0\n", "line 3: column 1 ('x'): 0 has no logarithm", {.values = SeriesValues::log}}}) {
     const std::string refusal = series_refusal(scratch, text, source);
     INFO(refusal << "\n" << told);
     CHECK(contains(refusal, told));
@@ -140,6 +140,39 @@ TEST_CASE("series: what cannot be read is told with file and line", "[unit]") {
   const auto kept = series_of(scratch, "date,x\n2016-07-02,1\n2016-07-02,2\n2016-07-03,3\n", first);
   CHECK(kept.series[0].values == std::vector<double>{1, 3});
   CHECK(kept.repeated == 1);
+}
+
+TEST_CASE("series: rows that cannot be read are left out and told where that is asked for", "[unit]") {
+  const Scratch scratch;
+  const SeriesSource skip{.date = "date", .values = SeriesValues::log, .on_bad_line = OnBadLine::skip};
+  const auto kept = series_of(scratch,
+                              "date,x\n2016-07-01,1\nsoon,2\n2016-07-02,one\n2016-07-03,3,4\n2016-07-04,\n"
+                              "2016-07-05,0\n2016-07-01,7\n2016-06-01,8\n2016-07-06,9\n",
+                              skip);
+  CHECK(kept.series[0].lines == std::vector<int64_t>{2, 10});
+  CHECK(kept.series[0].values[1] == Approx(std::log(9.0)));
+  CHECK(contains(kept.left_out, "7 lines left out: "));
+  CHECK(contains(series_refusal(scratch, "date,who,x\n2016-07-01,ann,1\n2016-07-02,ben,one\n",
+                                {.date = "date", .group = "who", .on_bad_line = OnBadLine::skip}),
+                 "a.csv: no row of the series 'ben' is left: 1 line left out: "));
+  const auto log = scratch.write("log.txt", "2017-01-02 14:00:00\nnoon\n2017-01-02 15:00:00\n");
+  const SeriesSet events = read_series({.events = log, .on_bad_line = OnBadLine::skip}, 1);
+  CHECK(events.series[0].values == std::vector<double>{std::log1p(kHour)});
+  CHECK(contains(events.left_out, "1 line left out: " + log.string() + ": line 2: expected a moment"));
+}
+
+TEST_CASE("series: a row that is left out does not change which rows are drawn to be kept", "[unit]") {
+  const Scratch scratch;
+  const auto kept = [&](const std::string& second_day) {
+    std::string text = "date,x\n";
+    for (int day = 1; day <= 28; ++day)
+      text += fmt::format("2016-01-{:02},{}\n", day, day == 2 ? second_day : std::to_string(day));
+    auto lines =
+        series_of(scratch, text, {.date = "date", .keep = 0.5, .on_bad_line = OnBadLine::skip}).series[0].lines;
+    std::erase(lines, 3);
+    return lines;
+  };
+  CHECK(kept("two") == kept("2"));
 }
 
 TEST_CASE("series: settings that cannot hold together are named", "[unit]") {
@@ -153,6 +186,7 @@ TEST_CASE("series: settings that cannot hold together are named", "[unit]") {
   CHECK(contains(told({.events = "b", .date = "x"}), "leave them out"));
   CHECK(contains(told({.events = "b", .values = SeriesValues::log}), "task.data.values"));
   CHECK(contains(told({.file = "a.csv", .keep = 0.5}), "it needs task.data.date"));
+  CHECK(contains(told({.generate = GeneratedSeries{}, .on_bad_line = OnBadLine::skip}), "task.data.on_bad_line"));
 }
 
 TEST_CASE("series: generated ones follow from the seed, regular or not", "[unit]") {

@@ -58,7 +58,7 @@ train: {steps: 2, batch_size: 2, length: 4}
            {"FOLDER/a.csv: line 4: column 2 ('value')", "found 'n/a'"}},
           {"a blank cell",
            table(3, "2020-01-03, ,1"),
-           {"FOLDER/a.csv: line 4: channel 'value' is blank", "task.data.missing"}},
+           {"FOLDER/a.csv: line 4: column 2 ('value'): the cell is blank", "task.data.missing"}},
           {"a blank cell, to be hidden",
            table(3, "2020-01-03, ,1"),
            {"1 missing cells, which are never asked for"},
@@ -76,6 +76,16 @@ train: {steps: 2, batch_size: 2, length: 4}
            {"1 rows of a moment that was there already, left out"},
            {"task.data.repeated=first", "task.rows={train: 18, validation: 6, test: 5}"},
            kIsRead},
+          {"a cell and a day that are none, to be skipped",
+           {{"a.csv", january({{3, "2020-01-03,n/a,1"}, {7, "someday,1,1"}})}},
+           {"28 rows from 2020-01-01", "2 lines left out: FOLDER/a.csv: line 4: column 2 ('value')",
+            "FOLDER/a.csv: line 8: column 1 ('date'): expected a date"},
+           {"task.data.on_bad_line=skip", "task.rows={train: 18, validation: 6, test: 4}"},
+           kIsRead},
+          {"rows of which none is left",
+           {{"a.csv", "date,value\n2020-01-01,x\n2020-01-02,y\n"}},
+           {"FOLDER/a.csv: no row is left: 2 lines left out: FOLDER/a.csv: line 2: column 2 ('value')"},
+           {"task.data.on_bad_line=skip"}},
           {"days out of order",
            table(3, "2019-01-03,1,1"),
            {"FOLDER/a.csv: line 4: column 1 ('date'): 2019-01-03 00:00:00 is before line 3"}},
@@ -92,7 +102,7 @@ train: {steps: 2, batch_size: 2, length: 4}
           {"no rows", {{"a.csv", header_alone}}, {"FOLDER/a.csv: there is no row behind the header"}},
           {"nought, of which there is no logarithm",
            {{"a.csv", january()}},
-           {"FOLDER/a.csv: line 4: channel 'other' is 0, which has no logarithm"},
+           {"FOLDER/a.csv: line 4: column 3 ('other'): 0 has no logarithm"},
            {"task.data.values=log"}},
       }};
 }
@@ -109,9 +119,14 @@ train: {steps: 2, batch_size: 2, length: 2}
   };
   const std::vector<std::string> idx{"task.data.train=FOLDER/images", "task.data.train_labels=FOLDER/labels"};
   const std::vector<std::string> folder{"task.data.train=FOLDER/all"};
+  const std::string skip = "task.data.on_bad_line=skip";
   const std::string labels = idx_file({2}, std::string("\0\1", 2)), images = idx_file({2, 2, 2}, "abcdefgh");
   const auto dog = [](const std::string& bytes) {
     return std::vector<std::pair<std::string, std::string>>{{"all/cat/1.png", some_png()}, {"all/dog/1.png", bytes}};
+  };
+  const auto dogs = [](const std::string& bytes) {
+    return std::vector<std::pair<std::string, std::string>>{
+        {"all/cat/1.png", some_png()}, {"all/dog/1.png", bytes}, {"all/dog/2.png", some_png("bcda")}};
   };
   return {
       config,
@@ -131,6 +146,21 @@ train: {steps: 2, batch_size: 2, length: 2}
            {"FOLDER/a.csv: line 3: there is no class 'left'"},
            {"task.classes=[up, down]"}},
           {"a blank label", row("1,2,3,4,"), {"FOLDER/a.csv: line 3", "the label is empty"}},
+          {"rows that cannot be read, to be skipped",
+           row("1,2,x,4,up\n1,2,3,up"),
+           {"train: 2 examples", "2 examples left out: FOLDER/a.csv: line 4: expected 5 cells, found 4",
+            "FOLDER/a.csv: line 3: column 3"},
+           {skip},
+           kIsRead},
+          {"a class whose only row cannot be read",
+           row("1,2,x,4,left"),
+           {"no example of class 'left' is left: 1 example left out: FOLDER/a.csv: line 3"},
+           {skip}},
+          {"images of IDX files, to be skipped",
+           {{"images", images}, {"labels", labels}},
+           {"task.data.on_bad_line: skip", "FOLDER/images is read as an IDX file"},
+           {idx[0], idx[1], skip},
+           kSettingsWrong},
           {"pixels of no square",
            {{"a.csv", "1,2,3,up\n3,2,1,down\n"}},
            {"FOLDER/a.csv: the 3 columns beside the label are no square"},
@@ -163,6 +193,21 @@ train: {steps: 2, batch_size: 2, length: 2}
            dog(png_header(60'000, 60'000, 1) + png_part("IDAT", "") + png_part("IEND", "")),
            {"FOLDER/all/dog/1.png: 60000 x 60000 pixels, more than"},
            folder},
+          {"an image cut off, to be skipped",
+           dogs(half_of(some_png())),
+           {"train: 2 examples", "1 example left out: FOLDER/all/dog/1.png: this PNG cannot be read"},
+           {folder[0], skip},
+           kIsRead},
+          {"an image of another size than most, to be skipped",
+           dogs(png_file(1, 2, 3, "abcdef")),
+           {"images of 1 channel, 2 rows and 2 columns", "train: 2 examples",
+            "1 example left out: FOLDER/all/dog/1.png has 2 rows and 1 columns"},
+           {folder[0], skip},
+           kIsRead},
+          {"a class of which no image can be read",
+           dog(""),
+           {"no example of class 'dog' is left: 1 example left out: FOLDER/all/dog/1.png is empty"},
+           {folder[0], skip}},
           {"a class without a file",
            {{"all/cat/1.png", some_png()}, {"all/dog/", ""}},
            {"FOLDER/all/dog: the class 'dog' has no files"},
@@ -194,6 +239,17 @@ train: {steps: 2, batch_size: 2, length: 10}
                {"FOLDER/all/low/1.wav: its header says 1644 bytes, found 822; the file is cut off"}},
               {"a header alone", low(wav_file({})), {"FOLDER/all/low/1.wav has no samples"}},
               {"a text for a sound", low("no sound\n"), {"FOLDER/all/low/1.wav: this is no sound that can be read"}},
+              {"a sound cut off, to be skipped",
+               {{"all/high/1.wav", some_wav(900.0)},
+                {"all/low/1.wav", half_of(some_wav(300.0))},
+                {"all/low/2.wav", some_wav(300.0)}},
+               {"train: 2 examples", "1 example left out: FOLDER/all/low/1.wav: its header says"},
+               {"task.data.on_bad_line=skip"},
+               kIsRead},
+              {"a class of which no sound can be read",
+               low(""),
+               {"no example of class 'low' is left: 1 example left out: FOLDER/all/low/1.wav is empty"},
+               {"task.data.on_bad_line=skip"}},
               {"silence", low(wav_file(std::vector<int16_t>(800))), {"train: 2 examples"}, {}, kIsRead},
               {"one sample", low(wav_file({7})), {"train: 2 examples", "sounds of 1 to "}, {}, kIsRead},
               {"a rate of ten hertz",

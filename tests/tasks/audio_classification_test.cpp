@@ -173,9 +173,24 @@ TEST_CASE("audio classification: hostile files end in one clear error each", "[u
   CHECK(contains(sound_refusal(named("a/1.wav")), "its name does not fit '{class}_{take}'"));
 }
 
+TEST_CASE("audio classification: what is left out moves no split", "[unit]") {
+  const Scratch scratch;
+  std::string yaml = named_sounds(scratch) + ", split: {kind: number, modulus: 3, test: [2]}" + kFeatures;
+  yaml.insert(yaml.find("{train") + 1, "on_bad_line: skip, ");
+  const auto names = [&] { return all_sounds(*sound_task(yaml), Split::test, 20).examples; };
+  const auto before = names();
+  CHECK(before.size() == 4);
+  scratch.write("high_anna_0.wav", "no sound");
+  CHECK(names() == before);
+  CHECK(contains(sound_task(yaml)->summary().back(), "1 example left out: " + (scratch / "high_anna_0.wav").string()));
+  scratch.write("aaa.wav", "nor is its name one");
+  CHECK(contains(sound_task(yaml)->summary().back(), "2 examples left out: "));
+}
+
 TEST_CASE("audio classification: settings that contradict each other are refused with both", "[unit]") {
   CHECK(contains(sound_contradiction("data: {}"), "give one of task.data.train"));
   CHECK(contains(sound_contradiction("data: {generate: {}, test: [a]}"), "leave task.data.test out"));
+  CHECK(contains(sound_contradiction("data: {generate: {}, on_bad_line: skip}"), "task.data.on_bad_line is of files"));
   CHECK(contains(sound_contradiction("data: {generate: {}, name: '{class}'}"), "the sounds are made"));
   CHECK(contains(sound_contradiction("data: {train: a, name: '{kind}_{take}'}"), "where the class stands: {class}"));
   CHECK(contains(sound_contradiction("data: {train: a}, augment: {time_masks: 1}"), "need each other"));

@@ -222,10 +222,48 @@ TEST_CASE("image classification: folders of damaged, unequal or no images end in
                  "is a folder, whose sub-folders are the labels: leave "));
 }
 
+TEST_CASE("image classification: what is left out moves no split, and is told with the evaluation", "[unit]") {
+  const Scratch scratch;
+  for (int i = 0; i < 5; ++i)
+    for (const std::string kind : {"cat", "dog"})
+      scratch.write(fmt::format("{}/{}.png", kind, i), png_file(2, 2, 1, fmt::format("{}bc{}", i, kind[0])));
+  const std::string yaml = "data: {train: '" + scratch.path().string() +
+                           "', on_bad_line: skip}, split: {kind: number, modulus: 4, test: [3]}";
+  const auto names = [&] { return whole(*image_task(yaml), Split::test, 2).examples; };
+  const auto before = names();
+  CHECK(before.size() == 2);  // of 3, 7
+  scratch.write("cat/1.png", "no image");
+  CHECK(names() == before);
+  const auto task = image_task(yaml);
+  CHECK(whole(*task, Split::train, 2).targets.numel() == 7);
+  const std::string told = "1 example left out: " + (scratch / "cat/1.png").string();
+  CHECK(contains(task->summary().back(), told));
+  Encoder::Config config;
+  config.dim = 4;
+  config.layers = 1;
+  config.attention.heads = 1;
+  config.input = Choice<InputLayer>("feature_map");
+  Encoder model(config, task->complete({.max_length = 2, .seed = 1}));
+  model.eval();
+  const auto notes =
+      task->evaluate(model, {.split = Split::test, .batch_size = 4, .length = 2, .training = false, .details = true})
+          .notes;
+  CHECK(std::any_of(notes.begin(), notes.end(), [&](const auto& note) { return contains(note, told); }));
+}
+
+TEST_CASE("image classification: with skip, an example of an unknown class is left out", "[unit]") {
+  const Scratch scratch;
+  const auto task = image_task(in_table(scratch, std::string(kTable) + "1,1,1,1,left\n", ", on_bad_line: skip") +
+                               ", classes: [up, down]");
+  CHECK(whole(*task, Split::train, 2).targets.numel() == 6);
+  CHECK(contains(task->summary().back(), "line 7: there is no class 'left'"));
+}
+
 TEST_CASE("image classification: settings that contradict each other are refused with both", "[unit]") {
   CHECK(contains(config_refusal("data: {}"), "give one of task.data.train"));
   CHECK(contains(config_refusal("data: {train: a.csv, generate: {}}"), "give one of task.data.train"));
   CHECK(contains(config_refusal("data: {generate: {}, test: a.csv}"), "leave task.data.test out"));
+  CHECK(contains(config_refusal("data: {generate: {}, on_bad_line: skip}"), "task.data.on_bad_line is of files"));
   CHECK(contains(config_refusal("data: {generate: {}}, split: {kind: tail, test: 1}"), "leave it out"));
   CHECK(contains(config_refusal("data: {train: a.csv, test: b.csv}, split: {kind: tail, test: 1}"),
                  "task.split takes test out of the training files, and task.data.test gives files for it"));

@@ -97,6 +97,36 @@ TEST_CASE("series classification: the loss of an evaluation does not depend on t
   CHECK(loss(64) == Approx(loss(1)).epsilon(1e-6));
 }
 
+TEST_CASE("series classification: a row that cannot be read is left out where that is asked for, and moves no split",
+          "[unit]") {
+  const Scratch scratch;
+  const auto slopes = [&](const std::string& second) {
+    SeriesClassification::Config config =
+        slopes_config(scratch, "kind,a,b,c\nup,1,2,3\n" + second + "\nup,2,3,5\ndown,5,1,0\n");
+    config.data.on_bad_line = OnBadLine::skip;
+    return config;
+  };
+  for (const std::string bad : {"down,3,x,1", "down,3,2", ",3,2,1"}) {
+    const SeriesClassification task(slopes(bad), {});
+    CHECK(contains(task.open(of(Split::test, 8, 3))->next().value().examples[0], "a.csv: line 4"));
+    CHECK(task.open(of(Split::train, 8, 3))->next().value().targets.numel() == 2);
+    CHECK(contains(task.summary().back(), "1 line left out: "));
+    CHECK(contains(task.summary().back(), "a.csv: line 3: "));
+  }
+  const auto told = [&](const std::string& text) {
+    SeriesClassification::Config config = slopes_config(scratch, text);
+    config.data.on_bad_line = OnBadLine::skip;
+    const SeriesClassification task(config, {});
+    return thrown<DataError>([&] { task.classes(); });
+  };
+  CHECK(contains(told("kind,a\nup,1\ndown,2\nup,3\nflat,x\n"), "no row of class 'flat' is left: 1 line left out"));
+  CHECK(contains(told("kind,a\nup,1\ndown,2\nup,x\n"), "the test split of "));
+  CHECK(contains(told("kind,a\nup,x\ndown,y\n"), "no row is left: 2 lines left out"));
+  SeriesClassification::Config made = waves_config();
+  made.data.on_bad_line = OnBadLine::skip;
+  CHECK(contains(thrown<ConfigError>([&] { SeriesClassification(made, {}); }), "task.data.on_bad_line"));
+}
+
 TEST_CASE("series classification: what cannot be is told", "[unit]") {
   const Scratch scratch;
   const auto config_told = [](const SeriesClassification::Config& config) {
@@ -116,6 +146,7 @@ TEST_CASE("series classification: what cannot be is told", "[unit]") {
     return thrown<DataError>([&] { task.classes(); });
   };
   CHECK(contains(data_told("kind,a\nup,1\ndown,x\n"), "a.csv: line 3: column 2 ('a'): expected a finite number"));
+  CHECK(contains(data_told("kind,a\nup,1\n,2\n"), "a.csv: line 3: column 1 ('kind'): the label is empty"));
   CHECK(contains(data_told("kind,a\nup,1\nup,2\n"), "all rows are 'up': there is nothing to tell apart"));
   CHECK(contains(data_told("kimd,a\nup,1\n"), "did you mean 'kimd'?"));
   CHECK(contains(data_told("kind\nup\n"), "no column is left for values"));

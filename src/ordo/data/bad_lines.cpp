@@ -15,7 +15,7 @@ void BadLines::leave_out(const std::string& problem) {
 std::string BadLines::sentence() const {
   if (count_ == 0) return "";
   const size_t rest = count_ - first_.size();
-  return fmt::format("{} {} left out: {}{}", count_, count_ == 1 ? "line" : "lines", join(first_, "; "),
+  return fmt::format("{} {}{} left out: {}{}", count_, one_, count_ == 1 ? "" : "s", join(first_, "; "),
                      rest == 0 ? "" : fmt::format("; and {} more", rest));
 }
 

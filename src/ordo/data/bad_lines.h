@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ordo/config/fields.h"
@@ -22,7 +23,8 @@ inline constexpr NamedValue kTooLong[] = {{"stop", static_cast<int>(TooLong::sto
 // Readers hand it each line that they cannot take; one may serve several files. A row of several lines counts once.
 class BadLines {
  public:
-  explicit BadLines(OnBadLine policy = OnBadLine::stop) : policy_(policy) {}
+  // `one`: what is counted, where that is not a line: "example".
+  explicit BadLines(OnBadLine policy = OnBadLine::stop, std::string_view one = "line") : policy_(policy), one_(one) {}
 
   // `problem` names file and line: "a.tsv: line 7: expected 2 cells, found 3". stop: throws it as DataError. skip:
   // counts it, keeps the first three, returns.
@@ -41,12 +43,14 @@ class BadLines {
     }
   }
 
+  bool leaves_out() const { return policy_ == OnBadLine::skip; }
   size_t count() const { return count_; }
   // "3 lines left out: a.tsv: line 7: expected 2 cells, found 3; …", for the log; "" without any.
   std::string sentence() const;
 
  private:
   OnBadLine policy_;
+  std::string_view one_;
   size_t count_ = 0;
   std::vector<std::string> first_;
 };

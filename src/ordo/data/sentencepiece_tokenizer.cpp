@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ordo/data/sentencepiece_tokenizer.h"
 
-#include <mutex>
-
 #include "ordo/core/hash.h"
 #include "ordo/core/text.h"
+#include "ordo/data/kept_files.h"
 
 namespace ordo {
 
@@ -28,17 +27,12 @@ std::string learned(const SentencepieceTraining& how, const std::string& text) {
   return train_sentencepiece(how, [&] { return next < lines.size() ? &lines[next++] : nullptr; });
 }
 
-// A run makes its task several times (to check it, to size it, to train it), and learning takes seconds: what was
-// learned last from the same text in the same way is kept.
+// Learning takes seconds: what was learned of the same text in the same way is kept.
 std::string kept_model(const SentencepieceTokenizer::Config& c, const std::string& text) {
   const SentencepieceTraining how = training_of(c);
-  static std::mutex mutex;
-  static std::pair<uint64_t, std::string> kept;
-  const std::lock_guard lock(mutex);
-  const uint64_t key =
-      key_of(key_of(0, text), fmt::format("{} {} {}", how.algorithm, how.vocab_size, number_text(how.coverage)));
-  if (kept.second.empty() || kept.first != key) kept = {key, learned(how, text)};
-  return kept.second;
+  const std::string name =
+      fmt::format("{:016x} {} {} {}", key_of(0, text), how.algorithm, how.vocab_size, number_text(how.coverage));
+  return *kept_files<std::string>(name, {}, [&] { return learned(how, text); });
 }
 
 }  // namespace

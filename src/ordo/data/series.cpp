@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <numeric>
 #include <utility>
@@ -64,6 +65,7 @@ class TableSeries {
   TableSeries(const SeriesSource& source, uint64_t seed)
       : source_(source),
         seed_(key_of(seed, "kept rows")),
+        bad_(source.on_bad_line),
         table_(read_table(source.file, {.format = table_format(source.file)}, bad_)),
         columns_(columns_of(table_, source)) {
     set_.source = source.file.string();
@@ -72,26 +74,39 @@ class TableSeries {
   }
 
   SeriesSet read() {
-    for (size_t row = 0; row < table_.rows.size(); ++row) add(row);
+    for (size_t row = 0; row < table_.rows.size(); ++row) {
+      Series& series = series_of(columns_.group ? table_.rows[row][*columns_.group] : "");
+      bad_.attempt([&] { add(row, series); });
+    }
+    set_.left_out = bad_.sentence();
     return std::move(set_);
   }
 
  private:
-  void add(size_t row) {
-    const auto line = static_cast<int64_t>(table_.lines[row]);
-    Series& series = series_of(columns_.group ? table_.rows[row][*columns_.group] : "");
+  void add(size_t row, Series& series) {
     const double time = columns_.date ? moment(row) : static_cast<double>(series.rows());
-    if (!follows(series, time, row)) return;
     std::vector<double> cells;
-    for (const size_t column : columns_.channels)
-      cells.push_back(table_.number_or_blank(row, column).value_or(std::numeric_limits<double>::quiet_NaN()));
-    if (source_.keep < 1.0 && KeyedSequence(mix(seed_, row)).unit() >= source_.keep) {
+    for (const size_t column : columns_.channels) cells.push_back(cell(row, column));
+    if (!follows(series, time, row)) return;
+    if (source_.keep < 1.0 &&
+        KeyedSequence(mix(seed_, static_cast<uint64_t>(table_.numbers[row]))).unit() >= source_.keep) {
       ++set_.thinned;
       return;
     }
     series.times.push_back(time);
-    series.lines.push_back(line);
+    series.lines.push_back(static_cast<int64_t>(table_.lines[row]));
     series.values.insert(series.values.end(), cells.begin(), cells.end());
+  }
+
+  // NaN: it is missing, and something is to become of that.
+  double cell(size_t row, size_t column) const {
+    const auto value = table_.number_or_blank(row, column);
+    if (!value && source_.missing == MissingCells::stop)
+      table_.refuse(row, column,
+                    "the cell is blank; fill it in, or say what becomes of missing cells (task.data.missing: "
+                    "interpolate, previous or mask)");
+    if (value && takes_logarithm(source_.values) && *value <= 0.0) table_.refuse(row, column, no_logarithm(*value));
+    return value.value_or(std::numeric_limits<double>::quiet_NaN());
   }
 
   Series& series_of(const std::string& name) {
@@ -137,18 +152,19 @@ class TableSeries {
   size_t last_ = 0;
 };
 
-SeriesSet read_events(const fs::path& file) {
+SeriesSet read_events(const fs::path& file, OnBadLine on_bad_line) {
   std::vector<std::string> lines = split(read_text(file), '\n');
   if (lines.back().empty()) lines.pop_back();  // behind the last line break
+  BadLines bad(on_bad_line);
   std::vector<std::pair<double, int64_t>> events;
-  for (size_t i = 0; i < lines.size(); ++i) {
-    const auto time = parse_moment(lines[i]);
-    require<DataError>(time.has_value(),
-                       "{}: line {}: expected a moment, as in 'Sat, 22 Apr 2017 15:11:58 -0500' or '2017-04-22 "
-                       "15:11:58', found '{}'",
-                       file.string(), i + 1, shown(lines[i]));
-    events.emplace_back(*time, static_cast<int64_t>(i) + 1);
-  }
+  for (size_t i = 0; i < lines.size(); ++i)
+    if (const auto time = parse_moment(lines[i]))
+      events.emplace_back(*time, static_cast<int64_t>(i) + 1);
+    else
+      bad.leave_out(
+          fmt::format("{}: line {}: expected a moment, as in 'Sat, 22 Apr 2017 15:11:58 -0500' or '2017-04-22 "
+                      "15:11:58', found '{}'",
+                      file.string(), i + 1, shown(lines[i])));
   std::stable_sort(events.begin(), events.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   Series series;
   for (size_t i = 1; i < events.size(); ++i) {
@@ -156,7 +172,11 @@ SeriesSet read_events(const fs::path& file) {
     series.lines.push_back(events[i].second);
     series.values.push_back(std::log1p(events[i].first - events[i - 1].first));
   }
-  return {.source = file.string(), .channels = {"gap"}, .series = {std::move(series)}, .dated = true};
+  return {.source = file.string(),
+          .channels = {"gap"},
+          .series = {std::move(series)},
+          .dated = true,
+          .left_out = bad.sentence()};
 }
 
 SeriesSet generated_series(const GeneratedSeries& how, uint64_t seed) {
@@ -211,6 +231,8 @@ void fields(Fields& f, SeriesSource& c) {
   f("repeated", c.repeated, "rows of one moment: an error, or the first is taken", kRepeatedStamps);
   f("values", c.values, "what is read and predicted: the values, their logarithms, or changes from row to row",
     kSeriesValues);
+  f("on_bad_line", c.on_bad_line,
+    "a row that cannot be read ends the run, or is left out and counted: those behind it move up", kOnBadLine);
   f("keep", c.keep, "share of the rows that is kept, drawn at random: irregular stamps from regular ones",
     {.low = 0.0, .high = 1.0, .low_open = true});
 }
@@ -224,6 +246,8 @@ std::vector<std::string> contradictions(const SeriesSource& c, const std::string
   if (c.file.empty() && (columns || c.missing != MissingCells::stop || c.repeated != RepeatedStamps::stop))
     problems.push_back(
         fmt::format("{0}.date, group, channels, missing and repeated are of a table ({0}.file): leave them out", path));
+  if (c.generate && c.on_bad_line != OnBadLine::stop)
+    problems.push_back(fmt::format("{}.on_bad_line is of files, and the series are made: leave it out", path));
   if (!c.events.empty() && c.values != SeriesValues::plain)
     problems.push_back(fmt::format("{0}.values: the values of {0}.events are logarithms of gaps already", path));
   if (c.keep < 1.0 && (c.file.empty() || c.date.empty()))
@@ -232,11 +256,13 @@ std::vector<std::string> contradictions(const SeriesSource& c, const std::string
 }
 
 SeriesSet read_series(const SeriesSource& source, uint64_t seed) {
-  SeriesSet set = !source.events.empty() ? read_events(source.events)
+  SeriesSet set = !source.events.empty() ? read_events(source.events, source.on_bad_line)
                   : source.generate      ? generated_series(*source.generate, seed)
                                          : TableSeries(source, seed).read();
   set.hides = source.missing == MissingCells::mask;
   for (auto& series : set.series) {
+    require<DataError>(series.rows() > 0 || set.left_out.empty(), "{}: no row{} is left: {}", set.source,
+                       series.name.empty() ? "" : fmt::format(" of the series '{}'", shown(series.name)), set.left_out);
     fill_missing(series, set.channels, source.missing, set.source);
     set.missing += std::count(series.missing.begin(), series.missing.end(), true);
     transform_values(series, set.channels, source.values, set.source);

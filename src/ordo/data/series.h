@@ -8,6 +8,7 @@
 
 #include "ordo/config/fields.h"
 #include "ordo/core/files.h"
+#include "ordo/data/bad_lines.h"
 
 namespace ordo {
 
@@ -36,6 +37,7 @@ struct SeriesSource {
   RepeatedStamps repeated = RepeatedStamps::stop;
   SeriesValues values = SeriesValues::plain;
   double keep = 1.0;
+  OnBadLine on_bad_line = OnBadLine::stop;
 };
 void fields(Fields& f, SeriesSource& c);
 std::vector<std::string> contradictions(const SeriesSource& source, const std::string& path);
@@ -55,10 +57,11 @@ struct SeriesSet {
   bool dated = false;
   bool hides = false;                              // missing steps are to be hidden
   int64_t missing = 0, repeated = 0, thinned = 0;  // cells; rows left out for their stamps, or by `keep`
+  std::string left_out = {};                       // BadLines::sentence()
 };
-// `seed`: of what is drawn. Throws DataError with file and line for stamps that are none, that go back in time or (in a
-// table) repeat, for cells that are no numbers, for missing ones unless something is to become of them, and for values
-// without a logarithm.
+// `seed`: of what is drawn. A bad line is one whose stamp is none, goes back in time or (in a table) repeats, or with a
+// cell that is no number, is missing unless something is to become of it, or has no logarithm where that is asked for.
+// Throws DataError when no row of a series is left.
 //
 // A log of events has a moment a line, in any order. Its one channel is `gap`: ln(1 + seconds since the event before).
 SeriesSet read_series(const SeriesSource& source, uint64_t seed);

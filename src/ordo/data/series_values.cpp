@@ -11,10 +11,6 @@ namespace ordo {
 
 namespace {
 
-std::string cell_place(const Series& series, size_t row, const std::string& channel, const std::string& where) {
-  return fmt::format("{}: line {}: channel '{}'", where, series.lines[row], shown(channel));
-}
-
 // One channel of a series whose cells before `row` are whole: NaN at `row`.
 class ChannelFiller {
  public:
@@ -50,15 +46,15 @@ class ChannelFiller {
 
 }  // namespace
 
+bool takes_logarithm(SeriesValues values) { return values == SeriesValues::log || values == SeriesValues::log_returns; }
+
+std::string no_logarithm(double value) { return fmt::format("{} has no logarithm (task.data.values)", value); }
+
 void fill_missing(Series& series, const std::vector<std::string>& channels, MissingCells how,
                   const std::string& where) {
-  const auto first = std::find_if(series.values.begin(), series.values.end(), [](double v) { return std::isnan(v); });
-  if (first == series.values.end()) return;
-  const auto cell = static_cast<size_t>(first - series.values.begin());
-  require<DataError>(how != MissingCells::stop,
-                     "{} is blank; fill it in, or say what becomes of missing cells (task.data.missing: interpolate, "
-                     "previous or mask)",
-                     cell_place(series, cell / channels.size(), channels[cell % channels.size()], where));
+  const bool whole = std::none_of(series.values.begin(), series.values.end(), [](double v) { return std::isnan(v); });
+  if (whole) return;
+  ORDO_ASSERT(how != MissingCells::stop);
   series.missing.resize(series.values.size());
   for (size_t i = 0; i < series.values.size(); ++i) series.missing[i] = std::isnan(series.values[i]);
   for (size_t c = 0; c < channels.size(); ++c) {
@@ -76,10 +72,10 @@ void fill_missing(Series& series, const std::vector<std::string>& channels, Miss
 void transform_values(Series& series, const std::vector<std::string>& channels, SeriesValues values,
                       const std::string& where) {
   const size_t C = channels.size();
-  if (values == SeriesValues::log || values == SeriesValues::log_returns) {
+  if (takes_logarithm(values)) {
     for (size_t i = 0; i < series.values.size(); ++i) {
-      require<DataError>(series.values[i] > 0.0, "{} is {}, which has no logarithm (task.data.values)",
-                         cell_place(series, i / C, channels[i % C], where), series.values[i]);
+      require<DataError>(series.values[i] > 0.0, "{}: line {}: channel '{}': {}", where, series.lines[i / C],
+                         shown(channels[i % C]), no_logarithm(series.values[i]));
       series.values[i] = std::log(series.values[i]);
     }
   }

@@ -9,6 +9,7 @@
 #include "ordo/config/config.h"
 #include "ordo/core/hash.h"
 #include "ordo/data/audio_file.h"
+#include "ordo/data/kept_files.h"
 #include "ordo/data/labelled_files.h"
 #include "ordo/data/name_pattern.h"
 #include "ordo/data/text_file.h"
@@ -30,6 +31,8 @@ void check_sound_data(const SoundDataConfig& c) {
   for (const Split split : kSplits)
     require<ConfigError>(!c.generate || sounds_of(c, split).empty(),
                          "task.data.generate makes {0} sounds of its own: leave task.data.{0} out", split_name(split));
+  require<ConfigError>(!c.generate || c.on_bad_line == OnBadLine::stop,
+                       "task.data.on_bad_line is of files, and the sounds are made: leave it out");
   require<ConfigError>(!c.generate || c.name.empty(),
                        "task.data.name reads the names of files, and the sounds are "
                        "made: leave it out");
@@ -49,16 +52,20 @@ Tensor samples_at(int64_t rate, const fs::path& path) {
 }
 
 // Files whose names say what they are.
-std::vector<SignalExample> named_sounds(const std::vector<fs::path>& paths, const std::string& pattern) {
+std::vector<SignalExample> named_sounds(const std::vector<fs::path>& paths, const std::string& pattern, BadLines& bad) {
   const NamePattern names(pattern);
   std::vector<SignalExample> all;
+  int64_t number = 0;
   for (const auto& path : expand_paths(paths)) {
     std::error_code ignored;
     require<DataError>(!fs::is_directory(path, ignored), "{} is a folder; with task.data.name give its files: {}",
                        path.string(), (path / "*.wav").string());
-    SignalExample sound{.signal = {}, .label = {}, .where = path.string(), .names = names.read(path)};
-    sound.label = sound.names.extract(kClassName).mapped();
-    all.push_back(std::move(sound));
+    SignalExample sound{.signal = {}, .label = {}, .where = path.string(), .number = number++};
+    bad.attempt([&] {
+      sound.names = names.read(path);
+      sound.label = sound.names.extract(kClassName).mapped();
+      all.push_back(std::move(sound));
+    });
   }
   return all;
 }
@@ -69,8 +76,10 @@ std::vector<SignalExample> foldered_sounds(const std::vector<fs::path>& folders)
   for (const auto& folder : folders) {
     const LabelledFiles files = labelled_files(folder);
     for (const auto& file : files.files)
-      all.push_back(
-          {.signal = {}, .label = files.classes[static_cast<size_t>(file.label)], .where = file.path.string()});
+      all.push_back({.signal = {},
+                     .label = files.classes[static_cast<size_t>(file.label)],
+                     .where = file.path.string(),
+                     .number = std::ssize(all)});
   }
   return all;
 }
@@ -87,6 +96,7 @@ void fields(Fields& f, SoundDataConfig& c) {
     "what the names of files say, as in {class}_{speaker}_{take}: the class, and what task.split may divide by; "
     "absent: "
     "the class is the folder");
+  f("on_bad_line", c.on_bad_line, "a file that cannot be read ends the run, or is left out and counted", kOnBadLine);
   f("generate", c.generate, "in place of files: tones that glide up or down");
 }
 
@@ -99,7 +109,7 @@ void fields(Fields& f, AudioClassification::Config& c) {
 }
 
 AudioClassification::AudioClassification(const Config& config, const TaskFacts& facts)
-    : SignalTask(config, facts), config_(config) {
+    : SignalTask(config, facts, settings_text(config)), config_(config) {
   check_sound_data(config_.data);
   require_split();
   for (const auto& why : contradictions(config_.features, "task.features")) throw ConfigError(why);
@@ -109,20 +119,31 @@ AudioClassification::AudioClassification(const Config& config, const TaskFacts& 
 
 bool AudioClassification::gives(Split split) const { return makes() || !sounds_of(config_.data, split).empty(); }
 
-std::vector<SignalExample> AudioClassification::read(Split split) const {
+std::vector<fs::path> AudioClassification::sources(Split split) const {
+  const auto& paths = sounds_of(config_.data, split);
+  return config_.data.name.empty() ? paths : expand_paths(paths);
+}
+
+std::vector<SignalExample> AudioClassification::read(Split split, BadLines& bad) const {
   const int64_t rate = config_.features.sample_rate;
   const LogMel features(config_.features);
-  std::vector<SignalExample> all;
   if (makes()) {
-    all = made_tones(*config_.data.generate, rate, seed(), split);
-  } else {
-    const auto& paths = sounds_of(config_.data, split);
-    all = config_.data.name.empty() ? foldered_sounds(paths) : named_sounds(paths, config_.data.name);
-    for (auto& sound : all) {
-      sound.signal = samples_at(rate, sound.where);
-    }
+    auto made = made_tones(*config_.data.generate, rate, seed(), split);
+    for (auto& sound : made) sound.signal = features(sound.signal).contiguous();
+    return made;
   }
-  for (auto& sound : all) sound.signal = features(sound.signal).contiguous();
+  const auto& paths = sounds_of(config_.data, split);
+  auto named = config_.data.name.empty() ? foldered_sounds(paths) : named_sounds(paths, config_.data.name, bad);
+  std::vector<SignalExample> all;
+  std::set<std::string> labels;
+  for (auto& sound : named) {
+    labels.insert(sound.label);
+    bad.attempt([&] {
+      sound.signal = features(samples_at(rate, sound.where)).contiguous();
+      all.push_back(std::move(sound));
+    });
+  }
+  require_each_label(all, labels, bad);
   return all;
 }
 

@@ -17,6 +17,7 @@ struct SoundDataConfig {
   std::vector<fs::path> train, validation, test;
   std::string name;                              // empty: the class is the folder of a file
   std::optional<MadeTonesConfig> generate = {};  // in place of files
+  OnBadLine on_bad_line = OnBadLine::stop;
 };
 void fields(Fields& f, SoundDataConfig& c);
 
@@ -36,7 +37,9 @@ class AudioClassification final : public SignalTask {
  protected:
   bool gives(Split split) const override;
   bool makes() const override { return config_.data.generate.has_value(); }
-  std::vector<SignalExample> read(Split split) const override;
+  std::vector<fs::path> sources(Split split) const override;
+  OnBadLine on_bad_line() const override { return config_.data.on_bad_line; }
+  std::vector<SignalExample> read(Split split, BadLines& bad) const override;
   SignalFacts signal() const override { return {.channels = config_.features.mels}; }
   Tensor by_channel(const Tensor& signal) const override { return signal.t(); }
   std::string sizes_text() const override;

@@ -89,6 +89,7 @@ Evaluation Dialogue::evaluate(Model& model, const StreamOptions& options) const 
   if (examples->cut_turns() > 0)
     made.notes.push_back(fmt::format("{} turns of the {} split are cut: a window of {} tokens has no room for more",
                                      examples->cut_turns(), split_name(options.split), options.length));
+  if (options.details && !texts().left_out.empty()) made.notes.push_back(texts().left_out);
   return made;
 }
 

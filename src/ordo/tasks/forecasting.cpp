@@ -249,6 +249,7 @@ Evaluation Forecasting::evaluate(Model& model, const StreamOptions& options) con
   const Metrics& naive = baselines(options.split, options.length);
   made.metrics.insert(naive.begin(), naive.end());
   if (options.details) made.notes.push_back(baseline_sentence(naive, config_.season));
+  if (options.details && !data().about.left_out.empty()) made.notes.push_back(data().about.left_out);
   return made;
 }
 
@@ -302,6 +303,7 @@ std::vector<std::string> Forecasting::summary() const {
                                     std::pair{all.about.repeated, "rows of a moment that was there already, left out"},
                                     std::pair{all.about.thinned, "rows left out at random (task.data.keep)"}})
     if (count > 0) lines.push_back(fmt::format("{} {}", count, what));
+  if (!all.about.left_out.empty()) lines.push_back(all.about.left_out);
   return lines;
 }
 

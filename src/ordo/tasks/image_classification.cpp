@@ -7,6 +7,8 @@
 #include <algorithm>
 
 #include "ordo/config/config.h"
+#include "ordo/data/kept_files.h"
+#include "ordo/models/signal_text.h"
 
 namespace ordo {
 
@@ -20,6 +22,10 @@ const fs::path& images_of(const ImageDataConfig& c, Split split) {
 }
 const fs::path& labels_of(const ImageDataConfig& c, Split split) {
   return split == Split::train ? c.train_labels : split == Split::validation ? c.validation_labels : c.test_labels;
+}
+
+SignalFacts facts_of(const Tensor& image) {
+  return {.channels = image.size(0), .height = image.size(1), .width = image.size(2)};
 }
 
 void check_image_data(const ImageDataConfig& c) {
@@ -37,6 +43,8 @@ void check_image_data(const ImageDataConfig& c) {
                          "task.data.generate makes {0} images of its own: leave task.data.{0} out", split_name(split));
     tables = tables || (given && is_image_table(images_of(c, split)));
   }
+  require<ConfigError>(!c.generate || c.on_bad_line == OnBadLine::stop,
+                       "task.data.on_bad_line is of files, and the images are made: leave it out");
   require<ConfigError>(tables || !c.table.given(),
                        "task.data.label, header and shape say how tables (.csv, .tsv) are read, and there are none: "
                        "leave them out");
@@ -57,6 +65,10 @@ void fields(Fields& f, ImageDataConfig& c) {
   f("label", c.table.label, "column of the label in a table; absent: last", kLabelColumns);
   f("header", c.table.header, "the first row of a table names its columns; absent: it is an image");
   f("shape", c.table.shape, "rows and columns of the images in a table; absent: as many of both", within(1, 1 << 14));
+  f("on_bad_line", c.on_bad_line,
+    "a row or a file that cannot be read, or is of another size than most, ends the run, or is left out and counted; "
+    "not of IDX files",
+    kOnBadLine);
   f("generate", c.generate, "in place of files: bright bars in noise, horizontal or vertical");
 }
 
@@ -66,22 +78,24 @@ void fields(Fields& f, ImageClassification::Config& c) {
 }
 
 ImageClassification::ImageClassification(const Config& config, const TaskFacts& facts)
-    : SignalTask(config, facts), data_(config.data) {
+    : SignalTask(config, facts, settings_text(config)), data_(config.data) {
   check_image_data(data_);
   require_split();
 }
 
 bool ImageClassification::gives(Split split) const { return makes() || !images_of(data_, split).empty(); }
 
-std::vector<SignalExample> ImageClassification::read(Split split) const {
-  if (makes()) return made_bars(*data_.generate, seed(), split);
-  return read_labelled_images(images_of(data_, split), labels_of(data_, split), data_.table);
+std::vector<fs::path> ImageClassification::sources(Split split) const {
+  if (labels_of(data_, split).empty()) return {images_of(data_, split)};
+  return {images_of(data_, split), labels_of(data_, split)};
 }
 
-SignalFacts ImageClassification::signal() const {
-  const Tensor& first = all(Split::train).front().signal;
-  return {.channels = first.size(0), .height = first.size(1), .width = first.size(2)};
+std::vector<SignalExample> ImageClassification::read(Split split, BadLines& bad) const {
+  if (makes()) return made_bars(*data_.generate, seed(), split);
+  return read_labelled_images(images_of(data_, split), labels_of(data_, split), data_.table, bad);
 }
+
+SignalFacts ImageClassification::signal() const { return facts_of(all(Split::train).front().signal); }
 
 int64_t ImageClassification::row_length(int64_t length) const {
   (void)length;
@@ -94,10 +108,8 @@ std::optional<std::string> ImageClassification::refuses_length(Split split, int6
   const Tensor& first = all(split).front().signal;
   const SignalFacts facts = signal();
   if (first.sizes() != at::IntArrayRef{facts.channels, facts.height, facts.width})
-    return fmt::format(
-        "the images of {} have {} channels, {} rows and {} columns, but those of training have {}, {} and {}: all must "
-        "be of one size",
-        split_name(split), first.size(0), first.size(1), first.size(2), facts.channels, facts.height, facts.width);
+    return fmt::format("{} has {}, but training has {}: all must be of one size", split_name(split),
+                       signal_text(facts_of(first)), signal_text(facts));
   const int64_t side = std::max(facts.height, facts.width);
   if (length == side) return std::nullopt;
   return fmt::format(
@@ -105,11 +117,7 @@ std::optional<std::string> ImageClassification::refuses_length(Split split, int6
       facts.height, facts.width, length, side);
 }
 
-std::string ImageClassification::sizes_text() const {
-  const SignalFacts facts = signal();
-  return fmt::format("images of {} channel{}, {} rows and {} columns", facts.channels, facts.channels == 1 ? "" : "s",
-                     facts.height, facts.width);
-}
+std::string ImageClassification::sizes_text() const { return signal_text(signal()); }
 
 Batch ImageClassification::side_by_side(std::span<const SignalExample* const> examples, int64_t length) const {
   (void)length;

@@ -16,6 +16,7 @@ struct ImageDataConfig {
   fs::path train_labels, validation_labels, test_labels;  // of IDX files
   TableImagesConfig table = {};
   std::optional<MadeBarsConfig> generate = {};  // in place of files
+  OnBadLine on_bad_line = OnBadLine::stop;
 };
 void fields(Fields& f, ImageDataConfig& c);
 
@@ -33,7 +34,9 @@ class ImageClassification final : public SignalTask {
  protected:
   bool gives(Split split) const override;
   bool makes() const override { return data_.generate.has_value(); }
-  std::vector<SignalExample> read(Split split) const override;
+  std::vector<fs::path> sources(Split split) const override;
+  OnBadLine on_bad_line() const override { return data_.on_bad_line; }
+  std::vector<SignalExample> read(Split split, BadLines& bad) const override;
   SignalFacts signal() const override;
   Tensor by_channel(const Tensor& signal) const override { return signal.flatten(1); }
   std::string sizes_text() const override;

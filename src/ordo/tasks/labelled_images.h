@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "ordo/data/bad_lines.h"
 #include "ordo/tasks/signal_task.h"
 
 namespace ordo {
@@ -23,11 +24,12 @@ struct TableImagesConfig {
 // folders, all else are IDX files.
 bool is_image_table(const fs::path& path);
 
-// Images of one size, bytes or (of tables) float [C, H, W]; of grey and coloured ones together all are coloured. Throws
-// DataError for files that cannot be read, as many labels as there are not images, images of unequal sizes, cells
-// that are no numbers; ConfigError for a shape that the columns do not fill, and where labels (of IDX files) are
-// missing or are too much.
+// Images of one size, bytes or (of tables) float [C, H, W]; of grey and coloured ones together all are coloured. To
+// `bad` go rows of a table that cannot be read, and files of a folder that cannot or are not of the size that most
+// have. Throws DataError for other files that cannot be read, as many labels as there are not images, a label of which
+// no example is left; ConfigError for a shape that the columns do not fill, where labels (of IDX files) are missing or
+// are too much, and for leaving out images of IDX files.
 std::vector<SignalExample> read_labelled_images(const fs::path& images, const fs::path& labels,
-                                                const TableImagesConfig& table);
+                                                const TableImagesConfig& table, BadLines& bad);
 
 }  // namespace ordo

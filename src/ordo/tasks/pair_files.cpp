@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ordo/tasks/pair_files.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <deque>
-#include <mutex>
 #include <unordered_map>
 #include <utility>
 
@@ -49,18 +44,6 @@ class WordIds {
   std::vector<std::string> words_;
 };
 
-// Size and time of each file. One that is not there has none: it is for the reader to say so.
-std::string state_of(const std::vector<fs::path>& files) {
-  std::string state;
-  for (const auto& file : files) {
-    std::error_code ignored;
-    const auto size = fs::file_size(file, ignored);
-    const auto time = fs::last_write_time(file, ignored).time_since_epoch().count();
-    state += fmt::format("{}|{}|{}\n", file.string(), size, time);
-  }
-  return state;
-}
-
 }  // namespace
 
 std::vector<std::string> blank_apart(std::string_view text) {
@@ -99,23 +82,6 @@ PairFiles read_pair_files(const std::array<fs::path, 3>& files, const ReadPairs&
   for (const Split split : {Split::validation, Split::test})
     if (const auto& file = files[static_cast<size_t>(split)]; !file.empty()) add(split, read(file));
   return made;
-}
-
-std::shared_ptr<const PairFiles> kept_pair_files(const std::string& name, const std::vector<fs::path>& sources,
-                                                 const std::function<PairFiles()>& read) {
-  constexpr size_t kKept = 4;  // tasks of a study that are read in turns
-  static std::mutex mutex;
-  static std::deque<std::pair<std::string, std::shared_ptr<const PairFiles>>> kept;  // the newest first
-  const std::lock_guard lock(mutex);
-  const std::string key = name + "\n" + state_of(sources);
-  const auto found = std::find_if(kept.begin(), kept.end(), [&](const auto& one) { return one.first == key; });
-  if (found != kept.end()) {
-    std::rotate(kept.begin(), found, found + 1);
-    return kept.front().second;
-  }
-  kept.emplace_front(key, std::make_shared<const PairFiles>(read()));
-  if (kept.size() > kKept) kept.pop_back();
-  return kept.front().second;
 }
 
 }  // namespace ordo

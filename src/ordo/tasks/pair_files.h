@@ -3,7 +3,6 @@
 #pragma once
 #include <array>
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,11 +34,5 @@ struct PairFiles {
 // Files by Split, empty: there is none; `read` gives the pairs of one.
 using ReadPairs = std::function<std::vector<WordPair>(const fs::path&)>;
 PairFiles read_pair_files(const std::array<fs::path, 3>& files, const ReadPairs& read);
-
-// A run makes many tasks of one config (to check it, to size it, to train it), and a study those of many runs: the
-// files read last are kept. `name` says what was read, and how; `sources` are all the files behind it, which are read
-// again once one of them has another size or time. Safe to call from several threads.
-std::shared_ptr<const PairFiles> kept_pair_files(const std::string& name, const std::vector<fs::path>& sources,
-                                                 const std::function<PairFiles()>& read);
 
 }  // namespace ordo

@@ -8,6 +8,7 @@
 #include "ordo/core/errors.h"
 #include "ordo/core/hash.h"
 #include "ordo/core/text.h"
+#include "ordo/data/kept_files.h"
 #include "ordo/data/splits.h"
 #include "ordo/tasks/pair_writer.h"
 
@@ -90,9 +91,9 @@ std::shared_ptr<const PairFiles> PairTask::files() const {
     if (file(split).empty()) continue;
     for (auto& source : sources(file(split))) behind.push_back(std::move(source));
   }
-  return kept_pair_files(fmt::format("{}|{}|{}|{}", kind(), paths[0].string(), paths[1].string(), paths[2].string()),
-                         behind,
-                         [&] { return read_pair_files(paths, [this](const fs::path& path) { return read(path); }); });
+  return kept_files<PairFiles>(
+      fmt::format("{}|{}|{}|{}", kind(), paths[0].string(), paths[1].string(), paths[2].string()), behind,
+      [&] { return read_pair_files(paths, [this](const fs::path& path) { return read(path); }); });
 }
 
 std::array<PairTask::Pairs, 3> PairTask::chosen(const PairFiles& files) const {

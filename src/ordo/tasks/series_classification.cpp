@@ -10,10 +10,14 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <numbers>
+#include <set>
 
 #include "ordo/config/config.h"
+#include "ordo/config/words.h"
 #include "ordo/core/hash.h"
 #include "ordo/core/text.h"
+#include "ordo/data/kept_files.h"
+#include "ordo/data/records.h"
 #include "ordo/data/table_file.h"
 
 namespace ordo {
@@ -36,13 +40,36 @@ double wave_at(int64_t kind, double phase) {
 
 std::string contradiction_of(const SeriesClassification::Config& c) {
   if (c.data.file.empty() != c.data.generate.has_value()) return "give one of task.data.file and task.data.generate";
-  if (c.data.generate && (!c.data.label.empty() || c.split))
-    return "task.data.label and task.split are of a table (task.data.file): leave them out";
+  if (c.data.generate && (!c.data.label.empty() || c.split || c.data.on_bad_line != OnBadLine::stop))
+    return "task.data.label, task.data.on_bad_line and task.split are of a table (task.data.file): leave them out";
   if (!c.data.file.empty() && c.data.label.empty())
     return "task.data.label is missing: which column says of what kind a row is?";
   if (!c.data.file.empty() && !c.split)
     return "task.split is missing: how are the rows divided, as in {kind: share, validation: 0.1, test: 0.2}?";
   return "";
+}
+
+// A row of a table with what it is divided by.
+struct LabelledRow {
+  std::string label, text;  // text: all cells but the label's
+  std::vector<float> values;
+  int64_t line = 0, number = 0;
+};
+
+LabelledRow labelled_row(const TableFile& file, size_t row, size_t label) {
+  LabelledRow made{.label = file.rows[row][label],
+                   .text = {},
+                   .values = {},
+                   .line = static_cast<int64_t>(file.lines[row]),
+                   .number = file.numbers[row]};
+  std::vector<std::string> cells;
+  for (size_t column = 0; column < file.width(); ++column) {
+    if (column == label) continue;
+    made.values.push_back(static_cast<float>(file.number(row, column)));
+    cells.push_back(file.rows[row][column]);
+  }
+  made.text = join(cells, ",");
+  return made;
 }
 
 // Series [B, L, 1], each with its own mean and deviation taken away where that is asked for.
@@ -72,6 +99,10 @@ class SeriesClassification::Rows final : public LabelledSet {
   }
   std::span<const int64_t> labels(uint64_t number) const override { return {&table_.labels[rows_[number]], 1}; }
   Json shown(uint64_t number) const override { return {{"line", table_.lines[rows_[number]]}}; }
+  std::vector<std::string> notes() const override {
+    if (table_.left_out.empty()) return {};
+    return {table_.left_out};
+  }
   Batch batch(std::span<const uint64_t> numbers) const override {
     return batch_of_series(std::ssize(numbers), table_.steps, task_.config_.instance_norm, [&](int64_t row, float* to) {
       const auto& values = table_.values[rows_[numbers[static_cast<size_t>(row)]]];
@@ -133,6 +164,7 @@ void fields(Fields& f, MadeWavesConfig& c) {
 void fields(Fields& f, SeriesTableConfig& c) {
   f("file", c.file, "table (.csv, .tsv; .gz or .zst): each row a series, all columns but the label its steps in order");
   f("label", c.label, "column that says of what kind a row is");
+  f("on_bad_line", c.on_bad_line, "a row that cannot be read ends the run, or is left out and counted", kOnBadLine);
   f("generate", c.generate, "in place of a file: sines, squares and saw teeth under noise");
 }
 
@@ -150,46 +182,54 @@ SeriesClassification::SeriesClassification(const Config& config, const TaskFacts
 }
 
 SeriesClassification::Table SeriesClassification::read() const {
-  BadLines bad;
+  const std::string where = config_.data.file.string();
+  BadLines bad(config_.data.on_bad_line);
   const TableFile file = read_table(config_.data.file, {.format = table_format(config_.data.file)}, bad);
   const size_t label = file.column(config_.data.label);
-  require<DataError>(file.width() > 1, "{}: no column is left for values beside the label", config_.data.file.string());
-  Table made{.classes = {},
+  require<DataError>(file.width() > 1, "{}: no column is left for values beside the label", where);
+  std::vector<LabelledRow> rows;
+  std::set<std::string> names;
+  for (size_t row = 0; row < file.rows.size(); ++row)
+    bad.attempt([&] {
+      const std::string& name = file.rows[row][label];
+      if (trimmed(name).empty()) file.refuse(row, label, "the label is empty");
+      names.insert(name);
+      rows.push_back(labelled_row(file, row, label));
+    });
+  require<DataError>(!rows.empty(), "{}: no row is left: {}", where, bad.sentence());
+  require<DataError>(names.size() > 1, "{}: all rows are '{}': there is nothing to tell apart", where, *names.begin());
+  Table made{.classes = {names.begin(), names.end()},
              .steps = static_cast<int64_t>(file.width()) - 1,
              .values = {},
              .labels = {},
              .lines = {},
-             .of_split = {}};
-  for (const auto& row : file.rows) made.classes.push_back(row[label]);
-  std::sort(made.classes.begin(), made.classes.end());
-  made.classes.erase(std::unique(made.classes.begin(), made.classes.end()), made.classes.end());
-  require<DataError>(made.classes.size() > 1, "{}: all rows are '{}': there is nothing to tell apart",
-                     config_.data.file.string(), made.classes.front());
-  std::vector<std::string> texts;
+             .of_split = {},
+             .left_out = bad.sentence()};
   std::vector<SplitKey> keys;
-  for (size_t row = 0; row < file.rows.size(); ++row) {
-    const std::string& name = file.rows[row][label];
-    made.lines.push_back(static_cast<int64_t>(file.lines[row]));
-    made.labels.push_back(std::lower_bound(made.classes.begin(), made.classes.end(), name) - made.classes.begin());
-    auto& values = made.values.emplace_back();
-    for (size_t column = 0; column < file.width(); ++column)
-      if (column != label) values.push_back(static_cast<float>(file.number(row, column)));
-    std::vector<std::string> cells = file.rows[row];
-    cells.erase(cells.begin() + static_cast<std::ptrdiff_t>(label));
-    texts.push_back(join(cells, ","));
+  for (auto& row : rows) {
+    made.lines.push_back(row.line);
+    made.labels.push_back(std::lower_bound(made.classes.begin(), made.classes.end(), row.label) - made.classes.begin());
+    made.values.push_back(std::move(row.values));
+    keys.push_back({.number = row.number, .text = row.text, .names = {{config_.data.label, row.label}}});
   }
-  for (size_t row = 0; row < texts.size(); ++row)
-    keys.push_back({.number = static_cast<int64_t>(row),
-                    .text = texts[row],
-                    .names = {{config_.data.label, made.classes[static_cast<size_t>(made.labels[row])]}}});
-  const auto parts = divided(*split_, keys, config_.data.file.string());
+  for (size_t k = 0; k < made.classes.size(); ++k)
+    require<DataError>(std::count(made.labels.begin(), made.labels.end(), static_cast<int64_t>(k)) > 0,
+                       "{}: no row of class '{}' is left: {}", where, shown(made.classes[k]), made.left_out);
+  const auto parts = divided(*split_, keys, where);
   for (size_t row = 0; row < parts.size(); ++row) made.of_split[static_cast<size_t>(parts[row])].push_back(row);
+  for (const Split split : kSplits)
+    require<DataError>(!split_->gives(split) || !made.of_split[static_cast<size_t>(split)].empty(),
+                       "the {} split of {} has no row{}", split_name(split), where,
+                       made.left_out.empty() ? "" : "; " + made.left_out);
   return made;
 }
 
 const SeriesClassification::Table& SeriesClassification::table() const {
-  std::call_once(once_, [this] { table_ = read(); });
-  return table_;
+  std::call_once(once_, [this] {
+    table_ = kept_files<Table>(fmt::format("{}|{}", facts_.seed, settings_text(config_)), {config_.data.file},
+                               [this] { return read(); });
+  });
+  return *table_;
 }
 
 ModelFacts SeriesClassification::complete(ModelFacts facts) const {
@@ -203,11 +243,9 @@ bool SeriesClassification::draws_examples() const { return config_.data.generate
 
 std::optional<std::string> SeriesClassification::refuses_length(Split split, int64_t length) const {
   if (config_.data.generate || !has(split)) return std::nullopt;
-  if (length != table().steps)
-    return fmt::format("the rows of {} are series of {} steps: train.length must be {}, not {}",
-                       config_.data.file.string(), table().steps, table().steps, length);
-  if (!table().of_split[static_cast<size_t>(split)].empty()) return std::nullopt;
-  return fmt::format("the {} split of {} has no row", split_name(split), config_.data.file.string());
+  if (length == table().steps) return std::nullopt;
+  return fmt::format("the rows of {} are series of {} steps: train.length must be {}, not {}",
+                     config_.data.file.string(), table().steps, table().steps, length);
 }
 
 const std::vector<std::string>& SeriesClassification::classes() const {
@@ -241,6 +279,7 @@ std::vector<std::string> SeriesClassification::summary() const {
   for (size_t k = 0; k < table().classes.size(); ++k)
     lines.push_back(fmt::format("{}: {} rows", table().classes[k],
                                 std::count(table().labels.begin(), table().labels.end(), static_cast<int64_t>(k))));
+  if (!table().left_out.empty()) lines.push_back(table().left_out);
   return lines;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "ordo/data/bad_lines.h"
 #include "ordo/data/splits.h"
 #include "ordo/tasks/class_task.h"
 
@@ -24,6 +25,7 @@ struct SeriesTableConfig {
   fs::path file = {};
   std::string label = {};
   std::optional<MadeWavesConfig> generate = {};  // in place of a file
+  OnBadLine on_bad_line = OnBadLine::stop;
 };
 void fields(Fields& f, SeriesTableConfig& c);
 
@@ -53,16 +55,17 @@ class SeriesClassification final : public ClassTask {
     std::vector<std::vector<float>> values;       // [rows][steps]
     std::vector<int64_t> labels, lines;           // [rows]
     std::array<std::vector<size_t>, 3> of_split;  // rows, by Split
+    std::string left_out;                         // BadLines::sentence()
   };
   class Rows;
   class Waves;
-  const Table& table() const;  // read when first needed
+  const Table& table() const;  // read when first needed, and shared with other tasks of the same settings
   Table read() const;
   Config config_;
   TaskFacts facts_;
   std::shared_ptr<const SplitRule> split_;
   mutable std::once_flag once_;
-  mutable Table table_;
+  mutable std::shared_ptr<const Table> table_;
 };
 void fields(Fields& f, SeriesClassification::Config& c);
 

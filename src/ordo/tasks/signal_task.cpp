@@ -9,13 +9,14 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <unordered_set>
 #include <utility>
 
 #include "ordo/config/config.h"
+#include "ordo/config/words.h"
 #include "ordo/core/hash.h"
 #include "ordo/core/text.h"
+#include "ordo/data/kept_files.h"
 
 namespace ordo {
 
@@ -25,6 +26,14 @@ constexpr double kRounding = 1e-7;  // of a float, as a share of it
 
 std::string_view bytes_of(const Tensor& signal) {
   return {static_cast<const char*>(signal.data_ptr()), signal.nbytes()};
+}
+
+int64_t signal_class(const SignalExample& example, const ClassNames& classes) {
+  try {
+    return classes.number(example.label);
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("{}: {}", example.where, error.what()));
+  }
 }
 
 // Sums over all values of each channel, in fp64: many small examples at once.
@@ -50,7 +59,7 @@ class SignalSet final : public LabelledSet {
   int64_t count() const override { return std::ssize(examples_); }
   int64_t length(uint64_t number) const override { return task_.length_of(examples_[number], length_); }
   std::string name(uint64_t number) const override { return examples_[number].where; }
-  std::span<const int64_t> labels(uint64_t number) const override { return {&examples_[number].number, 1}; }
+  std::span<const int64_t> labels(uint64_t number) const override { return {&examples_[number].class_number, 1}; }
   Batch batch(std::span<const uint64_t> numbers) const override {
     std::vector<const SignalExample*> chosen;
     for (const uint64_t number : numbers) chosen.push_back(&examples_[number]);
@@ -61,6 +70,10 @@ class SignalSet final : public LabelledSet {
     for (const auto& [name, value] : examples_[number].names) made[name] = value;
     return made;
   }
+  std::vector<std::string> notes() const override {
+    if (const auto& left_out = task_.data().left_out; !left_out.empty()) return {left_out};
+    return {};
+  }
 
  private:
   const SignalTask& task_;
@@ -68,12 +81,22 @@ class SignalSet final : public LabelledSet {
   int64_t length_;
 };
 
+void require_each_label(const std::vector<SignalExample>& left, const std::set<std::string>& labels,
+                        const BadLines& bad) {
+  std::set<std::string_view> met;
+  for (const auto& example : left) met.insert(example.label);
+  for (const auto& label : labels)
+    require<DataError>(met.contains(label), "no example of class '{}' is left: {}", shown(label), bad.sentence());
+  require<DataError>(!left.empty(), "no example is left: {}", bad.sentence());
+}
+
 void fields(Fields& f, SignalTaskConfig& c) {
   f("split", c.split, "how what is trained on is divided, where not all splits have files of their own");
   f("classes", c.classes, "names of the classes, in order; absent: the labels of the training examples");
 }
 
-SignalTask::SignalTask(const SignalTaskConfig& config, const TaskFacts& facts) : config_(config), facts_(facts) {
+SignalTask::SignalTask(const SignalTaskConfig& config, const TaskFacts& facts, std::string settings)
+    : config_(config), facts_(facts), settings_(std::move(settings)) {
   if (config.split) rule_ = splits().build(*config.split, {.seed = facts.seed});
 }
 
@@ -106,15 +129,26 @@ std::shared_ptr<const LabelledSet> SignalTask::examples(const StreamOptions& opt
 
 const SignalTask::Data& SignalTask::data() const {
   std::call_once(once_, [this] {
-    auto made = std::make_unique<Data>();
-    divide(read(Split::train), *made);
-    for (const Split split : {Split::validation, Split::test})
-      if (gives(split)) made->splits[static_cast<size_t>(split)] = read(split);
-    name_classes(*made);
-    measure_channels(*made);
-    data_ = std::move(made);
+    std::vector<fs::path> behind;
+    for (const Split split : kSplits)
+      if (gives(split) && !makes())
+        for (auto& source : sources(split)) behind.push_back(std::move(source));
+    data_ = kept_files<Data>(fmt::format("{}|{}|{}", kind(), facts_.seed, settings_), behind,
+                             [this] { return made_data(); });
   });
   return *data_;
+}
+
+SignalTask::Data SignalTask::made_data() const {
+  Data made;
+  BadLines bad(on_bad_line(), "example");
+  divide(read(Split::train, bad), made);
+  for (const Split split : {Split::validation, Split::test})
+    if (gives(split)) made.splits[static_cast<size_t>(split)] = read(split, bad);
+  name_classes(made, bad);
+  measure_channels(made);
+  made.left_out = bad.sentence();
+  return made;
 }
 
 void SignalTask::divide(std::vector<SignalExample> examples, Data& into) const {
@@ -124,7 +158,7 @@ void SignalTask::divide(std::vector<SignalExample> examples, Data& into) const {
   }
   std::vector<SplitKey> keys;
   for (const auto& example : examples)
-    keys.push_back({.number = std::ssize(keys), .text = bytes_of(example.signal), .names = example.names});
+    keys.push_back({.number = example.number, .text = bytes_of(example.signal), .names = example.names});
   const auto to = divided(*rule_, keys, "task.data.train");
   const size_t all = examples.size();
   move_apart(std::move(examples), to, into.splits);
@@ -133,24 +167,30 @@ void SignalTask::divide(std::vector<SignalExample> examples, Data& into) const {
                        "task.split leaves none of {} examples for {}", all, split_name(split));
 }
 
-void SignalTask::name_classes(Data& data) const {
-  const auto& training = data.splits[static_cast<size_t>(Split::train)];
+void SignalTask::name_classes(Data& data, BadLines& bad) const {
   std::set<std::string> labels;
-  for (const auto& example : training) labels.insert(example.label);
+  for (const auto& example : data.splits[static_cast<size_t>(Split::train)]) labels.insert(example.label);
   data.classes = config_.classes.empty() ? ClassNames::of_labels(labels) : ClassNames(config_.classes);
+  for (const Split split : kSplits) number_classes(split, data, bad);
   std::vector<bool> met(data.classes->all().size());
-  for (const Split split : kSplits)
-    for (auto& example : data.splits[static_cast<size_t>(split)]) {
-      try {
-        example.number = data.classes->number(example.label);
-      } catch (const DataError& error) {
-        throw DataError(fmt::format("{}: {}", example.where, error.what()));
-      }
-      if (split == Split::train) met[static_cast<size_t>(example.number)] = true;
-    }
+  for (const auto& example : data.splits[static_cast<size_t>(Split::train)])
+    met[static_cast<size_t>(example.class_number)] = true;
   for (size_t k = 0; k < met.size(); ++k)
     require<DataError>(met[k], "the training split has no example of class {}: nothing can be learned of it",
                        data.classes->all()[k]);
+}
+
+void SignalTask::number_classes(Split split, Data& data, BadLines& bad) const {
+  auto& examples = data.splits[static_cast<size_t>(split)];
+  std::vector<SignalExample> known;
+  for (auto& example : examples)
+    bad.attempt([&] {
+      example.class_number = signal_class(example, *data.classes);
+      known.push_back(std::move(example));
+    });
+  examples = std::move(known);
+  require<DataError>(!examples.empty() || !has(split), "no example is left for the {} split: {}", split_name(split),
+                     bad.sentence());
 }
 
 void SignalTask::measure_channels(Data& data) const {
@@ -187,7 +227,7 @@ Tensor SignalTask::standardised(const Tensor& signals, int64_t axis) const {
 uint64_t SignalTask::fingerprint() const {
   uint64_t hash = key_of(0, join(classes(), "\n"));
   for (const auto& example : all(Split::train)) {
-    hash = mix(hash, static_cast<uint64_t>(example.number));
+    hash = mix(hash, static_cast<uint64_t>(example.class_number));
     hash = hash_bytes(example.signal.data_ptr(), example.signal.nbytes(), hash);
   }
   return hash;
@@ -195,7 +235,7 @@ uint64_t SignalTask::fingerprint() const {
 
 std::vector<std::string> SignalTask::classes_in_training() const {
   std::vector<int64_t> counts(classes().size());
-  for (const auto& example : all(Split::train)) ++counts[static_cast<size_t>(example.number)];
+  for (const auto& example : all(Split::train)) ++counts[static_cast<size_t>(example.class_number)];
   std::vector<std::string> named;
   for (size_t k = 0; k < counts.size(); ++k) named.push_back(fmt::format("{} {}", classes()[k], counts[k]));
   return named;
@@ -218,6 +258,7 @@ std::vector<std::string> SignalTask::summary() const {
   lines.push_back(fmt::format("{} classes, in training: {}{}", named.size(),
                               join(std::span(named).first(std::min(kShown, named.size())), ", "),
                               named.size() > kShown ? ", …" : ""));
+  if (!data().left_out.empty()) lines.push_back(data().left_out);
   return lines;
 }
 

@@ -8,10 +8,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "ordo/data/bad_lines.h"
 #include "ordo/data/splits.h"
 #include "ordo/tasks/class_names.h"
 #include "ordo/tasks/class_task.h"
@@ -23,8 +25,13 @@ struct SignalExample {
   std::string label;
   std::string where;                              // "digits.csv: line 7"
   std::map<std::string, std::string> names = {};  // what else is known of it: {"speaker", "theo"}
-  int64_t number = 0;                             // of its class
+  int64_t number = 0;                             // among those that are read together; what is left out counts
+  int64_t class_number = 0;
 };
+
+// Throws DataError unless of each label that was met an example is left.
+void require_each_label(const std::vector<SignalExample>& left, const std::set<std::string>& labels,
+                        const BadLines& bad);
 
 struct SignalTaskConfig {
   std::optional<Choice<SplitRule>> split = {};
@@ -44,11 +51,15 @@ class SignalTask : public ClassTask {
   std::shared_ptr<const LabelledSet> examples(const StreamOptions& options) const final;
 
  protected:
-  SignalTask(const SignalTaskConfig& config, const TaskFacts& facts);
+  // `settings`: all of the task's, as text.
+  SignalTask(const SignalTaskConfig& config, const TaskFacts& facts, std::string settings);
   // What a task says of its data.
   virtual bool gives(Split split) const = 0;  // files, or examples that are made; without the rule of task.split
   virtual bool makes() const = 0;             // examples are made
-  virtual std::vector<SignalExample> read(Split split) const = 0;  // throws DataError when there is none
+  virtual std::vector<fs::path> sources(Split split) const = 0;  // of its files, or folders of such
+  virtual OnBadLine on_bad_line() const = 0;
+  // All of a split but for those that `bad` takes. Throws DataError when none is left, in all or of a label.
+  virtual std::vector<SignalExample> read(Split split, BadLines& bad) const = 0;
   virtual SignalFacts signal() const = 0;
   virtual Tensor by_channel(const Tensor& signal) const = 0;  // of one example: [channels, values]
   virtual std::string sizes_text() const = 0;                 // of the training examples, for people
@@ -69,17 +80,21 @@ class SignalTask : public ClassTask {
     std::optional<ClassNames> classes;
     std::array<std::vector<SignalExample>, 3> splits;  // by Split
     Tensor mean, deviation;                            // float [channels]
+    std::string left_out;                              // BadLines::sentence()
   };
-  const Data& data() const;  // read when first needed
+  const Data& data() const;  // read when first needed, and shared with other tasks of the same settings
+  Data made_data() const;
   void divide(std::vector<SignalExample> examples, Data& into) const;
-  void name_classes(Data& data) const;
+  void name_classes(Data& data, BadLines& bad) const;
+  void number_classes(Split split, Data& data, BadLines& bad) const;
   void measure_channels(Data& data) const;
   std::vector<std::string> classes_in_training() const;  // "cat 12", …
   SignalTaskConfig config_;
   TaskFacts facts_;
+  std::string settings_;
   std::shared_ptr<const SplitRule> rule_;  // null: there is none
   mutable std::once_flag once_;
-  mutable std::unique_ptr<const Data> data_;
+  mutable std::shared_ptr<const Data> data_;
 };
 
 }  // namespace ordo

@@ -105,8 +105,10 @@ class TextSet final : public LabelledSet {
   std::vector<std::string> notes() const override {
     const auto longer = std::count_if(examples_.begin(), examples_.end(),
                                       [this](const auto& example) { return example.row.size() > length_; });
-    if (longer == 0) return {};
-    return {fmt::format("{} of {} rows had more than {} tokens and were cut", longer, count(), length_)};
+    std::vector<std::string> made = data_->told;
+    if (longer > 0)
+      made.push_back(fmt::format("{} of {} rows had more than {} tokens and were cut", longer, count(), length_));
+    return made;
   }
 
  private:

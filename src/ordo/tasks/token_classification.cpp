@@ -120,6 +120,7 @@ Evaluation TokenClassification::evaluate(Model& model, const StreamOptions& opti
   }
   Evaluation made = judge.evaluation(options);
   made.protocol = "whole_examples";
+  if (options.details) made.notes.insert(made.notes.end(), data().told.begin(), data().told.end());
   return made;
 }
 

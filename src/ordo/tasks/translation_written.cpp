@@ -124,6 +124,7 @@ Evaluation Translation::evaluate(Model& model, const StreamOptions& options) con
   if (const auto longer = std::ssize(pairs(options.split)) - up_to(options.split, options.length); longer > 0)
     made.notes.push_back(fmt::format("{} of {} pairs have more than {} tokens on a side and are left out", longer,
                                      pairs(options.split).size(), options.length));
+  if (options.details && !texts().left_out.empty()) made.notes.push_back(texts().left_out);
   return made;
 }
 
