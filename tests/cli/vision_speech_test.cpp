@@ -79,12 +79,14 @@ TEST_CASE("images and sounds that are made: trained and judged in detail", "[cli
 TEST_CASE("images and sounds: wrong settings end in one clear error", "[cli]") {
   const WrongSetting wrong[] = {
       {"image_classification", "model.input.size=3", "model.input.size (3) must divide both sides of the images"},
-      {"image_classification", "model.input=tokens", "the data"},
+      {"image_classification", "model.input=tokens", "model.input: tokens reads token ids"},
+      {"image_classification", "model={kind: encoder_decoder, dim: 8, layers: 1, attention: {heads: 2}}",
+       "use encoder, decoder, lstm"},
       {"image_classification", "model.input=frames", "the data of this task are images"},
       {"image_classification", "train.length=9", "9 must be 8"},
       {"image_classification", "model.token_types=2", "model.token_types (2) marks"},
       {"image_classification", "model.position={kind: window_bias, window: [3, 4]}", "window of 3 x 4 holds fewer"},
-      {"audio_classification", "model.input={kind: patches, size: 2}", "the data of this task are rows of numbers"},
+      {"audio_classification", "model.input={kind: patches, size: 2}", "the data of this task are frames of numbers"},
       {"audio_classification", "model.input.subsample=3", "model.input.subsample (3) must be a power of 2"},
       {"audio_classification", "train.length=20", "give 38 for train.length, or task.too_long: cut"},
       {"audio_classification", "task.augment.time_masks=2", "need each other"},

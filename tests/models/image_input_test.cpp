@@ -9,8 +9,11 @@
 
 #include "ordo/config/config.h"
 #include "ordo/models/encoder.h"
+#include "ordo/models/encoder_decoder.h"
 #include "ordo/models/feature_map_input.h"
 #include "ordo/models/patch_input.h"
+#include "ordo/models/recurrent.h"
+#include "ordo/models/signal_text.h"
 #include "support/models.h"
 #include "support/position_text.h"
 #include "support/positions.h"
@@ -104,12 +107,37 @@ TEST_CASE("patches: what cannot be cut is refused in words", "[unit]") {
   CHECK(refusal(3, kImages) ==
         "model.input.size (3) must divide both sides of the images, which have 4 rows and 6 columns");
   CHECK(contains(refusal(2, {}), "model.input: patches reads images, but the data of this task are token ids"));
-  CHECK(contains(refusal(2, {.channels = 40}), "the data of this task are rows of numbers"));
+  CHECK(contains(refusal(2, {.channels = 40}),
+                 "the data of this task are frames of numbers; use model.input: frames or values"));
   PatchInput layer({.size = 2}, {.dim = 4, .signal = kImages});
   CHECK(contains(thrown<Error>([&] {
                    layer.forward({.ids = {}, .at = {}, .signal = noise({1, 2, 6, 6}, 1)});
                  }),
                  "images [1, 2, 6, 6] do not fit a model of images of 2 channels, 4 rows and 6 columns"));
+}
+
+TEST_CASE("images: models of token ids say so, and what reads images instead", "[unit]") {
+  const auto refusal = []<class M>(std::type_identity<M>) {
+    typename M::Config config;
+    config.dim = 8;
+    config.layers = 1;
+    if constexpr (!std::is_same_v<M, Lstm>) config.attention.heads = 2;
+    return thrown<ConfigError>([&] { M(config, {.outputs = 2, .pools = true, .signal = kImages, .max_length = 24}); });
+  };
+  const std::string tokens =
+      "model.input: tokens reads token ids, but the data of this task are images; use model.input: patches or "
+      "feature_map";
+  CHECK(refusal(std::type_identity<Lstm>()) == tokens);
+  CHECK(refusal(std::type_identity<Encoder>()) == tokens);
+  CHECK(refusal(std::type_identity<EncoderDecoder>()) ==
+        "model.kind: encoder_decoder reads and writes token ids, but the data of this task are images; use encoder, "
+        "decoder, lstm, gru or cnn, with model.input: patches or feature_map");
+}
+
+TEST_CASE("images: how they are told in words", "[unit]") {
+  CHECK(signal_text({}) == "token ids");
+  CHECK(signal_text({.channels = 1}) == "frames of 1 number");
+  CHECK(signal_text({.channels = 3, .height = 8, .width = 1}) == "images of 3 channels, 8 rows and 1 column");
 }
 
 TEST_CASE("vision transformer: without an encoding the order of the patches is lost, with learned positions it is not",

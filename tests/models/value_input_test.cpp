@@ -71,10 +71,11 @@ TEST_CASE("values: a token stands at the last step of its patch, and is real whe
 }
 
 TEST_CASE("values: what is no series, or has other channels, is refused", "[unit]") {
-  CHECK(contains(thrown<ConfigError>([] { ValueInput({}, {.dim = 4, .vocab_size = 5}); }), "the data are token ids"));
+  CHECK(contains(thrown<ConfigError>([] { ValueInput({}, {.dim = 4, .vocab_size = 5}); }),
+                 "the data of this task are token ids; use model.input: tokens"));
   CHECK(contains(
       thrown<ConfigError>([] { ValueInput({}, {.dim = 4, .signal = {.channels = 1, .height = 8, .width = 8}}); }),
-      "the data are images"));
+      "the data of this task are images"));
   CHECK(contains(thrown<Error>([] {
                    value_layer({})->forward(series_input(at::ones({1, 5, 2})));
                  }),

@@ -29,8 +29,22 @@ TEST_CASE("run config: keys that cannot hold together are named with both values
   CHECK(contains(complaint({"evaluate.stride=17"}), "evaluate.stride (17)"));
   CHECK(contains(complaint({"device=gpu"}), "expected auto, cpu, cuda or cuda:N, found 'gpu'"));
   CHECK(contains(complaint({"task.data.validation_fraction=0.1"}), "sample.yaml:7:"));  // where task.data is
+  CHECK(contains(complaint({"task={kind: masked_language_modeling, tokenizer: byte, data: {generate: chase}}",
+                            "evaluate.stride=4"}),
+                 "task masked_language_modeling is judged without windows that slide"));
   CHECK(contains(complaint({"name=a/b"}), "must not"));
   CHECK(contains(complaint({"model.attention.heads=3"}), "model.attention.heads"));
+}
+
+TEST_CASE("run config: what a task refuses is told once, with the place of the settings that it names", "[unit]") {
+  const auto told = [](const std::string& data) {
+    const std::string text = "task:\n  kind: image_classification\n  data: {" + data +
+                             "}\nmodel: {kind: encoder, input: {kind: patches, size: 2}, dim: 8, layers: 1, attention: "
+                             "{heads: 2}}\ntrain: {steps: 2, batch_size: 2, length: 8}\n";
+    return thrown<ConfigError>([&] { load_run_config_text(text, "a.yaml", {}); });
+  };
+  CHECK(told("").starts_with("a.yaml:3:3: give one of task.data.train"));
+  CHECK(told("generate: {}, on_bad_line: skip").starts_with("a.yaml:3:3: task.data.on_bad_line is of files"));
 }
 
 TEST_CASE("run config: numbers out of range are refused", "[unit]") {

@@ -15,6 +15,7 @@
 #include "ordo/config/writer.h"
 #include "ordo/models/decoder.h"
 #include "ordo/models/encoder.h"
+#include "ordo/models/signal_text.h"
 #include "ordo/models/stack_of.h"
 
 namespace ordo {
@@ -100,7 +101,7 @@ ConfigSubject::ConfigSubject(std::string name, const Choice<Model>& model, const
       weights_(std::move(weights)) {
   require<ConfigError>(!facts.signal.defined(),
                        "certificates are of models that read token ids, and the data of this task are {}",
-                       facts.signal.image() ? "images" : "frames of numbers");
+                       signal_kind(facts.signal));
   const Pool pool = pool_of(model);
   require<ConfigError>(pool != Pool::class_token && pool != Pool::flatten,
                        "certificates look at the hidden state of each token in rows of any length, and model.pool: {} "

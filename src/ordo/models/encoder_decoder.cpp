@@ -6,6 +6,7 @@
 #include "ordo/attention/caches.h"
 #include "ordo/config/config.h"
 #include "ordo/models/cost.h"
+#include "ordo/models/signal_text.h"
 
 namespace ordo {
 
@@ -90,6 +91,10 @@ StackConfig EncoderDecoder::Config::encoder_stack() const { return side_of(*this
 StackConfig EncoderDecoder::Config::decoder_stack() const { return side_of(*this, decoder); }
 
 EncoderDecoder::EncoderDecoder(const Config& config, const ModelFacts& facts) : config_(completed_pair(config, facts)) {
+  require<ConfigError>(!facts.signal.defined(),
+                       "model.kind: {} reads and writes token ids, but the data of this task are {}; use encoder, "
+                       "decoder, lstm, gru or cnn, with {}",
+                       kKind, signal_kind(facts.signal), inputs_reading(facts.signal));
   embedding_ = register_module("embedding",
                                std::make_shared<TokenInput>(facts.vocab_size, config_.dim, config_.scale_embedding));
   source_embedding_ = embedding_;

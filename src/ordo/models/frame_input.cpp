@@ -6,6 +6,8 @@
 
 #include <bit>
 
+#include "ordo/models/signal_text.h"
+
 namespace ordo {
 
 namespace {
@@ -14,9 +16,8 @@ constexpr int64_t kMostFramesAToken = 1 << 10;
 
 void check_frames(const FrameInput::Config& c, const SignalFacts& signal) {
   require<ConfigError>(signal.defined() && !signal.image(),
-                       "model.input: frames reads frames of numbers, but the data of this task are {}; use another "
-                       "input layer (ordo list inputs)",
-                       signal.defined() ? "images" : "token ids");
+                       "model.input: frames reads frames of numbers, but the data of this task are {}; use {}",
+                       signal_kind(signal), inputs_reading(signal));
   const auto n = static_cast<uint64_t>(c.subsample);
   require<ConfigError>(
       std::has_single_bit(n),

@@ -5,20 +5,19 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/stack.h>
 
+#include "ordo/models/signal_text.h"
+
 namespace ordo {
 
 void require_images(std::string_view kind, const SignalFacts& signal) {
-  require<ConfigError>(signal.image(),
-                       "model.input: {} reads images, but the data of this task are {}; use another input layer (ordo "
-                       "list inputs)",
-                       kind, signal.defined() ? "rows of numbers" : "token ids");
+  require<ConfigError>(signal.image(), "model.input: {} reads images, but the data of this task are {}; use {}", kind,
+                       signal_kind(signal), inputs_reading(signal));
 }
 
 Tensor image_of(const ModelInput& in, const SignalFacts& facts) {
   const auto [B, C, H, W] = sizes<4>(in.signal, "images [B, C, H, W]");
   require(C == facts.channels && H == facts.height && W == facts.width,
-          "images [{}, {}, {}, {}] do not fit a model of images of {} channels, {} rows and {} columns", B, C, H, W,
-          facts.channels, facts.height, facts.width);
+          "images [{}, {}, {}, {}] do not fit a model of {}", B, C, H, W, signal_text(facts));
   require(in.mask.positional(), "images have neither padding nor neighbours in their rows");
   return in.signal;
 }

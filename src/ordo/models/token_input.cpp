@@ -7,6 +7,7 @@
 #include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
+#include "ordo/models/signal_text.h"
 #include "ordo/nn/unallocated.h"
 #include "ordo/ops/type_name.h"
 
@@ -45,6 +46,13 @@ int64_t reach(const Positions& at, int64_t columns) {
   return at.index.is_cpu() && at.index.numel() > 0 ? at.index.max().item<int64_t>() + 1 : columns;
 }
 
+int64_t vocabulary_of(const InputFacts& facts) {
+  require<ConfigError>(!facts.signal.defined(),
+                       "model.input: {} reads token ids, but the data of this task are {}; use {}", TokenInput::kKind,
+                       signal_kind(facts.signal), inputs_reading(facts.signal));
+  return facts.vocab_size;
+}
+
 }  // namespace
 
 void fields(Fields& f, TokenInput::Config& c) {
@@ -53,12 +61,8 @@ void fields(Fields& f, TokenInput::Config& c) {
 }
 
 TokenInput::TokenInput(const Config& config, const InputFacts& facts)
-    : TokenInput(facts.vocab_size, facts.dim, facts.scaled) {
+    : TokenInput(vocabulary_of(facts), facts.dim, facts.scaled) {
   (void)config;
-  require<ConfigError>(!facts.signal.defined(),
-                       "the data are no token ids but {}, which model.input: tokens cannot read; use another input "
-                       "layer (ordo list inputs)",
-                       facts.signal.image() ? "images" : "frames of numbers");
 }
 
 TokenInput::TokenInput(int64_t vocab_size, int64_t dim, bool scaled) : InputLayer(dim, scaled) {

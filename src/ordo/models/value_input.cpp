@@ -5,6 +5,8 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 
+#include "ordo/models/signal_text.h"
+
 namespace ordo {
 
 namespace {
@@ -28,9 +30,8 @@ void fields(Fields& f, ValueInput::Config& c) {
 ValueInput::ValueInput(const Config& config, const InputFacts& facts)
     : InputLayer(facts.dim, facts.scaled), config_(config), channels_(facts.signal.channels) {
   require<ConfigError>(facts.signal.defined() && !facts.signal.image(),
-                       "the data are {}, no series of values, which model.input: values reads; use another input layer "
-                       "(ordo list inputs)",
-                       facts.signal.image() ? "images" : "token ids");
+                       "model.input: values reads series of numbers, but the data of this task are {}; use {}",
+                       signal_kind(facts.signal), inputs_reading(facts.signal));
   if (config_.stride == 0) config_.stride = config_.patch;
   require<ConfigError>(
       config_.stride <= config_.patch,

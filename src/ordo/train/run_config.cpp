@@ -10,7 +10,6 @@
 #include "ordo/core/text.h"
 #include "ordo/models/decoder.h"
 #include "ordo/models/stack_of.h"
-#include "ordo/tasks/language_modeling.h"
 #include "ordo/train/judge.h"
 
 namespace ordo {
@@ -88,6 +87,28 @@ void check_lengths(const RunConfig& c, Problems& problems) {
                  c.evaluate.stride, shortest);
 }
 
+// The settings around the first one that a refusal names: task.data of task.data.train. "": those of the task itself.
+std::string settings_named(std::string_view refusal) {
+  const size_t begin = refusal.find("task.");
+  if (begin == refusal.npos) return "";
+  const size_t end = std::min(refusal.find_first_not_of("abcdefghijklmnopqrstuvwxyz_.", begin), refusal.size());
+  const std::string_view named = refusal.substr(begin, end - begin);
+  const std::string_view around = named.substr(0, named.rfind('.', named.find_last_not_of('.')));
+  return around == "task" ? "" : std::string(around);
+}
+
+// What the task cannot be made of, one in a line, each where it belongs rather than where the whole task is.
+void add_refusals(const Choice<Task>& task, std::string_view told, Problems& problems) {
+  if (const std::string whole = placed(task.source, ""); told.starts_with(whole)) told.remove_prefix(whole.size());
+  for (auto& text : split(told, '\n')) {
+    const std::string path = settings_named(text);
+    if (path.empty() && !task.source.file.empty())
+      problems.add_at(task.source, std::move(text));
+    else
+      problems.add_text(path.empty() ? "task" : path, std::move(text));
+  }
+}
+
 // What the task says of the lengths; the length of the longest row of training.
 int64_t checked_row_length(const RunConfig& c, Problems& problems) try {
   const auto task = make_task(c);
@@ -98,11 +119,11 @@ int64_t checked_row_length(const RunConfig& c, Problems& problems) try {
       problems.add_text(lengths.empty() ? "train.length" : "evaluate.lengths", *why);
   if (c.evaluate.stride > 0 && !task->judges_windows())
     problems.add("evaluate.stride",
-                 "task {} is judged by whole examples, over which no window slides: evaluate.stride must be 0",
+                 "task {} is judged without windows that slide over each other: evaluate.stride must be 0",
                  c.task.kind);
   return problems.empty() ? task->row_length(c.train.length) : c.train.length;
 } catch (const ConfigError& refusal) {
-  problems.add_text("task", refusal.what());
+  add_refusals(c.task, refusal.what(), problems);
   return c.train.length;
 } catch (const DataError&) {  // the files of the task are not there, which matters to those who read them
   return c.train.length;
@@ -207,9 +228,6 @@ void check(const RunConfig& c, Problems& problems) {
     problems.add("train.on_nonfinite",
                  "train.on_nonfinite: rollback goes back to the last checkpoint, but checkpoint.every is 0 (only at "
                  "the end): give checkpoint.every");
-  if (c.task.kind == LanguageModeling::kKind && c.task.config)
-    for (auto& text : contradictions(c.task.as<LanguageModeling::Config>().data, "task.data"))
-      problems.add_text("task.data", std::move(text));
   check_memory(c, problems);
   // A task cannot be made of settings that contradict each other.
   check(c.model, "model", problems.empty() ? checked_row_length(c, problems) : c.train.length, problems);
