@@ -7,19 +7,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <iostream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "chat.h"
 #include "options.h"
-#include "ordo/core/files.h"
 #include "ordo/core/log.h"
 #include "ordo/core/text.h"
-#include "ordo/tasks/text_writer.h"
-#include "runs.h"
+#include "score.h"
+#include "writers.h"
 
 namespace ordo::cli {
 namespace {
@@ -27,69 +24,15 @@ namespace {
 struct GenerateOptions {
   std::string run, input, checkpoint;
   std::optional<std::string> file;
-  Words with, prompts, stop, overrides;
+  std::string prefix;
+  Words with, prompts, stop, score, overrides;
+  std::optional<std::string> score_file;
   GenerateConfig decoding;
   std::string early_stopping = "best";
-  int64_t seed = 0;
-  bool json = false, chat = false, length_given = false;
+  int64_t seed = 0, batch = 32;
+  bool json = false, chat = false, lines = false, length_given = false;
+  bool scores() const { return !score.empty() || score_file; }
 };
-
-std::string read_input() { return {std::istreambuf_iterator<char>(std::cin), {}}; }
-
-// A file or standard input is one prompt; the line break that ends it is the editor's, not the writer's.
-std::string without_last_break(std::string text) {
-  if (text.ends_with('\n')) text.pop_back();
-  if (text.ends_with('\r')) text.pop_back();
-  return text;
-}
-
-Words prompts_of(const GenerateOptions& o) {
-  Words prompts = o.prompts;
-  if (o.file) prompts.push_back(without_last_break(read_file(*o.file)));
-  if (o.input == "-") prompts.push_back(without_last_break(read_input()));
-  require<ConfigError>(!prompts.empty(),
-                       "nothing to continue: give --prompt TEXT, --file FILE, or - for standard input");
-  for (size_t i = 0; i < prompts.size(); ++i) {
-    size_t bad = 0;
-    require<ConfigError>(!prompts[i].empty(), "prompt {} is empty: a model continues a text of at least one token",
-                         i + 1);
-    require<DataError>(valid_utf8(prompts[i], &bad), "prompt {} is not valid UTF-8 at byte {}", i + 1, bad);
-  }
-  return prompts;
-}
-
-// The runs that write together, and the text side that all of them have.
-struct Writers {
-  std::vector<TrainedModel> trained;
-  std::shared_ptr<const TextWriter> text;
-  Ensemble ensemble() const {
-    std::vector<Model*> models;
-    for (const auto& one : trained) models.push_back(one.parts.model.get());
-    return Ensemble(std::move(models));
-  }
-};
-
-Writers open_writers(const GenerateOptions& o) {
-  Writers writers;
-  Words runs{o.run};
-  runs.insert(runs.end(), o.with.begin(), o.with.end());
-  for (const auto& run : runs) {
-    const auto& one = writers.trained.emplace_back(open_model(run, o.checkpoint, o.overrides));
-    const auto text = one.parts.task->writer();
-    require<ConfigError>(text != nullptr, "{}: its task '{}' writes no text", run, one.config.task.kind);
-    if (writers.text == nullptr) writers.text = text;
-    require<ConfigError>(text->fingerprint() == writers.text->fingerprint(),
-                         "{} and {} have different vocabularies: models can only write together token by token", o.run,
-                         run);
-  }
-  return writers;
-}
-
-std::vector<Prompt> encode_all(const TextWriter& writer, const Words& texts) {
-  std::vector<Prompt> prompts;
-  for (const auto& text : texts) prompts.push_back(writer.prompt(text));
-  return prompts;
-}
 
 // What ends an answer by itself, and what the user wants to end it: tokens as the vocabulary writes them ("</s>"), or
 // as the text of one token.
@@ -133,11 +76,23 @@ std::string heading(size_t prompt, size_t prompts, size_t answer, const std::vec
   return parts.empty() ? "" : fmt::format("== {}\n", join(parts, ", "));
 }
 
-void print_all(const Words& prompts, const Answers& answers, const TextWriter& writer) {
+void print_texts(const std::vector<PromptText>& prompts, const Answers& answers, size_t before, size_t count,
+                 const TextWriter& writer) {
   for (size_t i = 0; i < prompts.size(); ++i)
     for (size_t j = 0; j < answers[i].size(); ++j)
-      print(fmt::format("{}{}{}{}\n", i + j == 0 ? "" : "\n", heading(i, prompts.size(), j, answers[i]),
-                        writer.continues() ? prompts[i] : "", text_of(writer, answers[i][j].ids)));
+      print(fmt::format("{}{}{}{}\n", before + i + j == 0 ? "" : "\n", heading(before + i, count, j, answers[i]),
+                        writer.continues() ? prompts[i].text : "", text_of(writer, answers[i][j].ids)));
+}
+
+// So that line n of what was asked belongs to line n of what is printed.
+void print_lines(const std::vector<PromptText>& prompts, const Answers& answers, const TextWriter& writer) {
+  for (size_t i = 0; i < prompts.size(); ++i)
+    for (const Answer& answer : answers[i]) {
+      std::string line = (writer.continues() ? prompts[i].text : "") + text_of(writer, answer.ids);
+      std::replace_if(
+          line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+      print(line + "\n");
+    }
 }
 
 Json answer_json(const Answer& answer, const TextWriter& writer) {
@@ -148,31 +103,14 @@ Json answer_json(const Answer& answer, const TextWriter& writer) {
           {"ended", answer.ended}};
 }
 
-// Which runs have written.
-Json about(const Writers& writers) {
-  const auto named = [](const TrainedModel& one) {
-    return Json{{"run", one.run}, {"checkpoint", one.checkpoint.folder().filename().string()}};
-  };
-  Json document = named(writers.trained.front());
-  for (size_t i = 1; i < writers.trained.size(); ++i) document["with"].push_back(named(writers.trained[i]));
-  return document;
-}
-
 // Of several answers the first stands in the result itself, all of them in `hypotheses`.
-Json as_json(const Writers& writers, const Words& prompts, const Answers& answers) {
-  Json results = Json::array();
-  for (size_t i = 0; i < prompts.size(); ++i) {
-    Json result = answer_json(answers[i].front(), *writers.text);
-    result["prompt"] = prompts[i];
-    if (answers[i].size() > 1) {
-      result["hypotheses"] = Json::array();
-      for (const Answer& answer : answers[i]) result["hypotheses"].push_back(answer_json(answer, *writers.text));
-    }
-    results.push_back(std::move(result));
-  }
-  Json document = about(writers);
-  document["results"] = std::move(results);
-  return document;
+Json result_json(const std::string& prompt, const std::vector<Answer>& answers, const TextWriter& writer) {
+  Json result = answer_json(answers.front(), writer);
+  result["prompt"] = prompt;
+  if (answers.size() == 1) return result;
+  result["hypotheses"] = Json::array();
+  for (const Answer& answer : answers) result["hypotheses"].push_back(answer_json(answer, writer));
+  return result;
 }
 
 // How many tokens to write when the user gave no number: fewer than usual where the encoding's table ends before.
@@ -198,6 +136,14 @@ void check_company(const Options& options) {
           "greedy takes the likeliest token and draws nothing");
   against("--chat", {"--prompt"}, "a chat reads its turns line by line, from standard input or from --file");
   against("--chat", {"--beam", "--samples", "--n-best"}, "a chat goes on from one answer to each turn");
+  for (const char* way : {"--score", "--score-file"})
+    against(way,
+            {"--greedy", "--temperature", "--top-k", "--top-p", "--min-p", "--repetition-penalty", "--seed",
+             "--samples", "--beam", "--n-best", "--no-repeat-ngram", "--min-new-tokens", "--max-new-tokens", "--stop",
+             "--prefix", "--chat"},
+            "a given answer is scored, nothing is written");
+  against("--score", {"--score-file"}, "both give the answers");
+  against("--chat", {"--lines", "--prefix", "--batch"}, "a chat answers turn by turn");
   against("--beam", {"--greedy"}, "one follows the likeliest token, the other several answers");
   against("--beam", {"--temperature", "--top-k", "--top-p", "--min-p", "--seed", "--samples"},
           "a beam search draws nothing");
@@ -209,10 +155,12 @@ void check_company(const Options& options) {
                        "--n-best chooses among several answers: give --beam N or --samples N too");
 }
 
-void require_no_input(const GenerateOptions& o) {
+void check_input(const GenerateOptions& o) {
   require<ConfigError>(o.input.empty() || o.input == "-",
                        "unexpected argument '{}': a prompt is given with --prompt, --file, or - for standard input",
                        o.input);
+  require<ConfigError>(!o.lines || o.file || o.input == "-",
+                       "--lines is of a file or of standard input: give --file FILE or - too");
 }
 
 int chat_with(const GenerateOptions& o, const Writers& writers) {
@@ -226,7 +174,7 @@ int chat_with(const GenerateOptions& o, const Writers& writers) {
                 .config = {.length = std::numeric_limits<int64_t>::max(), .decoding = o.decoding},
                 .file = o.file,
                 .json = o.json,
-                .about = about(writers)};
+                .about = writers.about()};
   if (!o.length_given) call.config.decoding.max_new_tokens = layout->answer_tokens() - 1;
   for (const auto& one : writers.trained) call.config.length = std::min(call.config.length, one.config.train.length);
   return chat(call);
@@ -273,6 +221,13 @@ void declare(Options& options, GenerateOptions& o) {
   options.positional("INPUT", o.input, "a lone - reads from standard input", false);
   options.texts("-p,--prompt", o.prompts, "TEXT", "the text to continue; repeated: several, as one batch");
   options.text("--file", o.file, "FILE", "a file whose text is a prompt; of a chat the user's turns, a line each");
+  options.flag("--lines", o.lines,
+               "each line of the file, or of standard input, is a prompt of its own, and each answer a line (breaks in "
+               "it become blanks)");
+  options.text("--prefix", o.prefix, "START", "what every answer begins with");
+  options.texts("--score", o.score, "ANSWER",
+                "write nothing: how likely is this answer, its end included? Repeated: one for each prompt");
+  options.text("--score-file", o.score_file, "FILE", "… the answers of a file, a line for each prompt");
   options.flag("--chat", o.chat,
                "a dialogue: the user's turns are read line by line (standard input, --file), each is answered");
   options.integer("-n,--max-new-tokens", o.decoding.max_new_tokens,
@@ -282,26 +237,43 @@ void declare(Options& options, GenerateOptions& o) {
   declare_choice(options, o);
   declare_beams(options, o);
   options.texts("--with", o.with, "RUN", "another run of the same vocabulary, to write together with the first");
+  options.integer("--batch", o.batch, "prompts at a time; changes no answer (32)", 1, 1 << 16);
   options.text("--checkpoint", o.checkpoint, "best|last|STEP",
                "which checkpoint of a run folder (the best if there is one, else the last)");
   options.flag("--json", o.json, "one JSON document");
   options.overrides(o.overrides);
 }
 
-int write_answers(const GenerateOptions& o, const Writers& writers, const Words& texts) {
+// Batch by batch, so that the first answers to a long file are there while the others are written.
+int write_answers(const GenerateOptions& o, const Writers& writers, const std::vector<PromptText>& texts) {
   const TextWriter& writer = *writers.text;
-  const auto prompts = encode_all(writer, texts);
+  auto prompts = encode_each(texts, [&](std::string_view text) { return writer.prompt(text); });
+  if (!o.prefix.empty())
+    for (auto& prompt : prompts) prompt.prefix = writer.answer(o.prefix);
   GenerateConfig decoding = o.decoding;
   if (!o.length_given) decoding.max_new_tokens = tokens_that_fit(writers.ensemble(), prompts, decoding.max_new_tokens);
-  if (texts.size() == 1 && decoding.samples == 1 && decoding.beam.width == 0 && !o.json) {
-    stream_one(writers, decoding, texts.front(), prompts);
+  if (texts.size() == 1 && decoding.samples == 1 && decoding.beam.width == 0 && !o.json && !o.lines) {
+    stream_one(writers, decoding, texts.front().text, prompts);
     return kDone;
   }
-  const Answers answers = generate(writers.ensemble(), prompts, decoding);
-  if (o.json)
-    print_json(as_json(writers, texts, answers));
-  else
-    print_all(texts, answers, writer);
+  Json document = writers.about();
+  document["results"] = Json::array();
+  const auto batch = static_cast<size_t>(o.batch);
+  for (size_t from = 0; from < texts.size() && output_open(); from += batch) {
+    const auto begin = static_cast<std::ptrdiff_t>(from),
+               end = static_cast<std::ptrdiff_t>(std::min(texts.size(), from + batch));
+    const std::vector<PromptText> asked(texts.begin() + begin, texts.begin() + end);
+    decoding.first_prompt = begin;
+    const Answers answers = generate(writers.ensemble(), {prompts.begin() + begin, prompts.begin() + end}, decoding);
+    if (o.json)
+      for (size_t i = 0; i < asked.size(); ++i)
+        document["results"].push_back(result_json(asked[i].text, answers[i], writer));
+    else if (o.lines)
+      print_lines(asked, answers, writer);
+    else
+      print_texts(asked, answers, from, texts.size(), writer);
+  }
+  if (o.json) print_json(document);
   return kDone;
 }
 
@@ -314,13 +286,16 @@ int generate_text(const Words& words) {
   declare(options, o);
   if (!options.parse(words)) return kDone;
   check_company(options);
-  require_no_input(o);
+  check_input(o);
   o.length_given = options.given("--max-new-tokens");
   d.seed = static_cast<uint64_t>(o.seed);
   d.beam.stopping = stopping_of(o.early_stopping);
 
-  const Words texts = o.chat ? Words{} : prompts_of(o);
-  const Writers writers = open_writers(o);
+  const auto texts = o.chat ? std::vector<PromptText>{} : read_prompts({o.prompts, o.file, o.input == "-", o.lines});
+  Words runs{o.run};
+  runs.insert(runs.end(), o.with.begin(), o.with.end());
+  const Writers writers = open_writers(runs, o.checkpoint, o.overrides);
+  if (o.scores()) return score_answers({writers, texts, o.score, o.score_file, o.batch, o.json});
   d.vocab_size = writers.text->vocab_size();
   d.stop = stop_ids(*writers.text, o.stop);
   require<ConfigError>(!options.given("--min-new-tokens") || !d.stop.empty(),

@@ -177,4 +177,86 @@ TEST_CASE("a stop that is no single token, and more answers than there are, are 
   CHECK(refused({"--stop", ".", "--min-new-tokens", "5"}).find("max_new_tokens (4)") != std::string::npos);
 }
 
+TEST_CASE("generate --lines answers line by line, in batches that change nothing", "[cli]") {
+  const Writing writing;
+  const std::string run = writing.train("run");
+  const std::string texts = "the cat\nanna\nthe cat\na dog sees";
+  const Scratch scratch;
+  const std::string file = scratch.write("asked.txt", texts + "\n").string();
+  const Arguments draws{run, "--lines", "-n", "6", "--seed", "5"};
+  const auto with = [&](const Arguments& more) {
+    Arguments words = draws;
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  const Outcome whole = written(with({"--file", file})), one = written(with({"--file", file, "--batch", "1"}));
+  CHECK(std::count(whole.out.begin(), whole.out.end(), '\n') == 4);
+  CHECK(whole.out.starts_with("the cat"));
+  CHECK(whole.out == one.out);
+  const Json all = results(with({"--file", file, "--batch", "3"}));
+  REQUIRE(all.size() == 4);
+  CHECK(all[0]["text"] != all[2]["text"]);  // equal prompts, draws of their own
+  CHECK(results({run, "-n", "6", "--seed", "5", "--prompt", "the cat"})[0]["text"] == all[0]["text"]);
+  Setting typed;
+  typed.input = texts;
+  Arguments piped = with({"-"});
+  piped.insert(piped.begin(), "generate");
+  CHECK(run_ordo(piped, typed).out == whole.out);
+
+  const std::string gap = scratch.write("gap.txt", "the cat\n\nanna\n").string();
+  const std::string strange = scratch.write("strange.txt", "the cat\nth\xC3\xA9\n").string();
+  const Outcome empty = run_ordo({"generate", run, "--lines", "--file", gap});
+  CHECK(empty.code == 2);
+  CHECK(empty.err.find("gap.txt: line 2 is empty") != std::string::npos);
+  const Outcome unknown = run_ordo({"generate", run, "--lines", "--file", strange});
+  CHECK(unknown.code == 3);
+  CHECK(unknown.err.find("strange.txt: line 2: ") != std::string::npos);
+  CHECK(run_ordo({"generate", run, "--lines", "--prompt", "the cat"}).code == 2);
+}
+
+TEST_CASE("generate --prefix begins every answer, drawn or of a beam, as asked", "[cli]") {
+  const Writing writing;
+  const std::string run = writing.train("run");
+  for (const Arguments& way : {Arguments{"--greedy"}, Arguments{"--beam", "3"}, Arguments{"--samples", "2"}}) {
+    Arguments words{run, "--prompt", "the cat", "--prompt", "anna", "-n", "9", "--prefix", " sees"};
+    words.insert(words.end(), way.begin(), way.end());
+    for (const Json& result : results(words)) {
+      const std::string text = result["text"].get<std::string>();
+      CHECK(text.starts_with(" sees"));
+      CHECK(text.size() == 9);
+    }
+  }
+}
+
+TEST_CASE("generate --score says how likely a given answer is, as writing it would", "[cli]") {
+  const Writing writing;
+  const std::string run = writing.train("run");
+  const Json free = results({run, "--prompt", "the cat", "-n", "7", "--greedy"})[0];
+  const std::string answer = free["text"].get<std::string>();
+  const Json scored = results({run, "--prompt", "the cat", "--score", answer})[0];
+  CHECK(scored["log_probability"].get<double>() == Approx(free["log_probability"].get<double>()).epsilon(1e-5));
+  CHECK(scored["token_log_probabilities"].size() == 7);
+  CHECK(scored["per_token"].get<double>() == Approx(scored["log_probability"].get<double>() / 7.0));
+
+  const Scratch scratch;
+  const std::string asked = scratch.write("asked.txt", "the cat\nanna\n").string();
+  const std::string answers = scratch.write("answers.txt", answer + "\n sees\n").string();
+  const Arguments lines{run, "--file", asked, "--lines", "--score-file", answers, "--batch", "1"};
+  const Json both = results(lines);
+  REQUIRE(both.size() == 2);
+  CHECK(both[0]["log_probability"].get<double>() == Approx(scored["log_probability"].get<double>()).epsilon(1e-5));
+  CHECK(both[1]["log_probability"].get<double>() < 0.0);
+  CHECK(written(lines).out.starts_with("log-probability  per token  tokens  answer\n"));
+
+  const auto refused = [&](Arguments words) {
+    words.insert(words.begin(), {"generate", run});
+    const Outcome outcome = run_ordo(words);
+    CHECK(outcome.code == 2);
+    return outcome.err;
+  };
+  CHECK(refused({"--file", asked, "--lines", "--score", "x"}).find("2 prompt(s) and 1 answer(s)") != std::string::npos);
+  CHECK(refused({"--prompt", "anna", "--score", " sees", "--beam", "2"}).find("nothing is written") !=
+        std::string::npos);
+}
+
 }  // namespace ordo::test

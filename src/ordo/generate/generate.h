@@ -40,6 +40,7 @@ struct GenerateConfig {
   double repetition_penalty = 1.0;  // Keskar et al. 2019; also of a greedy choice
   int64_t samples = 1;              // draws for each prompt
   uint64_t seed = 0;
+  int64_t first_prompt = 0;     // the number of the first prompt: many that come in several calls draw as in one
   BeamConfig beam = {};         // in place of draws and of the greedy choice
   int64_t n_best = 0;           // answers of a prompt, best score first; 0: one of beams, all draws as they were drawn
   int64_t no_repeat_ngram = 0;  // no run of that many tokens stands twice in prompt and answer; 0: it may

@@ -97,8 +97,8 @@ std::optional<int64_t> next_token(std::span<const double> logits, const RowSoFar
     require_usable(logits);
     return std::nullopt;
   }
-  uint64_t key =
-      mix(mix(key_of(config.seed, "generate"), static_cast<uint64_t>(draw.prompt)), static_cast<uint64_t>(draw.step));
+  uint64_t key = mix(mix(key_of(config.seed, "generate"), static_cast<uint64_t>(config.first_prompt + draw.prompt)),
+                     static_cast<uint64_t>(draw.step));
   if (draw.sample > 0) key = mix(key, static_cast<uint64_t>(draw.sample));
   return choose_token(std::move(scores), row.text, config, KeyedSequence(key).unit());
 }

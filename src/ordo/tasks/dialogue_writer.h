@@ -12,6 +12,7 @@ class DialogueWriter final : public TextWriter {
  public:
   explicit DialogueWriter(const DialogueLayout& layout) : layout_(layout) {}
   Prompt prompt(std::string_view text) const override;
+  std::vector<int64_t> answer(std::string_view text) const override { return layout_.tokenizer().encode(text); }
   std::string piece(int64_t id, bool first) const override;
   std::string text(std::span<const int64_t> ids) const override { return layout_.tokenizer().decode(ids); }
   std::vector<int64_t> ends() const override { return {layout_.end()}; }

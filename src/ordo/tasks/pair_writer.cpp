@@ -17,7 +17,7 @@ std::optional<int64_t> PairWriter::token(std::string_view word) const {
   return found == symbols.end() ? std::nullopt : std::optional<int64_t>(found - symbols.begin());
 }
 
-Prompt PairWriter::prompt(std::string_view text) const {
+std::vector<int64_t> PairWriter::answer(std::string_view text) const {
   std::vector<int64_t> ids;
   for (const auto& word : blank_apart(text)) {
     const auto id = token(word);
@@ -26,6 +26,11 @@ Prompt PairWriter::prompt(std::string_view text) const {
                        near.empty() ? "" : fmt::format("; did you mean '{}'?", near));
     ids.push_back(*id);
   }
+  return ids;
+}
+
+Prompt PairWriter::prompt(std::string_view text) const {
+  std::vector<int64_t> ids = answer(text);  // one vocabulary for both
   require<DataError>(!ids.empty(), "a prompt of blanks alone has no word to answer");
   return layout_(std::move(ids));
 }

@@ -18,6 +18,7 @@ class PairWriter final : public TextWriter {
   PairWriter(std::shared_ptr<const PairFiles> files, Layout layout)
       : files_(std::move(files)), layout_(std::move(layout)) {}
   Prompt prompt(std::string_view text) const override;
+  std::vector<int64_t> answer(std::string_view text) const override;
   std::string piece(int64_t id, bool first) const override;
   std::string text(std::span<const int64_t> ids) const override;
   std::vector<int64_t> ends() const override { return {files_->end()}; }

@@ -19,6 +19,8 @@ class TextWriter {
  public:
   virtual ~TextWriter() = default;
   virtual Prompt prompt(std::string_view text) const = 0;  // throws DataError for what its vocabulary has not
+  // The tokens of an answer that is given, without what ends it; throws DataError as prompt does.
+  virtual std::vector<int64_t> answer(std::string_view text) const = 0;
   // One token of an answer as it is streamed, `first` of them or not: bytes that a Utf8Joiner makes whole.
   virtual std::string piece(int64_t id, bool first) const = 0;
   virtual std::string text(std::span<const int64_t> ids) const = 0;
@@ -36,6 +38,7 @@ class TokenizerWriter final : public TextWriter {
  public:
   explicit TokenizerWriter(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
   Prompt prompt(std::string_view text) const override { return {.ids = tokenizer_.encode(text)}; }
+  std::vector<int64_t> answer(std::string_view text) const override { return tokenizer_.encode(text); }
   std::string piece(int64_t id, bool first) const override;
   std::string text(std::span<const int64_t> ids) const override { return tokenizer_.decode(ids); }
   std::optional<int64_t> token(std::string_view text) const override;

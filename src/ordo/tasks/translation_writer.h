@@ -16,6 +16,7 @@ class TranslationWriter final : public TextWriter {
   TranslationWriter(const Tokenizer& source, const Tokenizer& target, Layout layout)
       : source_(source), target_(target), layout_(std::move(layout)) {}
   Prompt prompt(std::string_view text) const override;
+  std::vector<int64_t> answer(std::string_view text) const override { return target_.encode(text); }
   std::string piece(int64_t id, bool first) const override;
   std::string text(std::span<const int64_t> ids) const override { return target_.decode(ids); }
   std::vector<int64_t> ends() const override { return {target_.vocab_size()}; }
