@@ -30,6 +30,7 @@ int eval(const Words& words);
 int generate_text(const Words& words);
 int help(const Words& words);
 int list(const Words& words);
+int predict(const Words& words);
 int show_positions(const Words& words);
 int replay(const Words& words);
 int report(const Words& words);

@@ -13,13 +13,14 @@
 namespace ordo::cli {
 
 std::span<const Command> commands() {
-  static constexpr std::array<Command, 16> kCommands{{
+  static constexpr std::array<Command, 17> kCommands{{
       {"train", "CONFIG", "train a model; goes on from the run folder's newest checkpoint", train},
       {"eval", "RUN…", "evaluate trained models over a whole split, at any lengths", eval},
       {"ablate", "STUDY",
        "run a study: settings against each other on several seeds, with the answer and its uncertainty", ablate},
       {"report", "RUN…|STUDY", "the answer of a study, or of any runs, as one page and as tables", report},
       {"generate", "RUN", "continue a text, answer one, or chat", generate_text},
+      {"predict", "RUN INPUT…", "say what a trained model makes of new texts, images, sounds or series", predict},
       {"check", "CONFIG", "read and assemble a config without training: parameters, memory, kernels, data",
        check_config},
       {"certify", "CONFIG|RUN", "prove properties of the assembled model; --explain shows how order is seen",

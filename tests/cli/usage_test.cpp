@@ -13,7 +13,9 @@ namespace ordo::test {
 namespace {
 
 const std::string kConfigs = std::string(ORDO_SOURCE_DIR) + "/configs/";
-const Arguments kCommands{"train", "eval", "generate", "check", "config", "list", "bench", "replay", "doctor", "help"};
+const Arguments kCommands{"train",     "eval",    "ablate", "report", "generate",  "predict",
+                          "check",     "certify", "config", "data",   "tokenizer", "list",
+                          "positions", "bench",   "replay", "doctor", "help"};
 
 bool plain_text(const std::string& text) {
   return std::none_of(text.begin(), text.end(), [](unsigned char c) { return (c < 0x20 && c != '\n') || c == 0x7F; });

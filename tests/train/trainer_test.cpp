@@ -6,7 +6,6 @@
 
 #include "ordo/checkpoint/weights.h"
 #include "ordo/core/files.h"
-#include "ordo/tasks/goes_on.h"
 #include "ordo/train/evaluate.h"
 #include "ordo/train/judge.h"
 #include "support/thrown.h"
@@ -309,7 +308,7 @@ TEST_CASE("segments: what a memory cannot go on in is refused in words", "[unit]
 TEST_CASE("segments: a step that is skipped leaves nothing that is not finite behind", "[unit]") {
   const RunConfig config =
       sample_config({"model.memory=8", "task.sampling=consecutive", "train.accumulate=1", "train.on_nonfinite=skip"});
-  class Spoilt final : public WrappedTask, public GoesOn {
+  class Spoilt final : public WrappedTask {
    public:
     using WrappedTask::WrappedTask;
     bool rows_go_on() const override { return true; }

@@ -201,11 +201,15 @@ void TableFile::refuse(size_t row, size_t column, std::string_view why) const {
   throw DataError(fmt::format("{}: column {}{}: {}", line_place(file, lines[row]), column + 1, name, why));
 }
 
+std::optional<double> finite_number(std::string_view cell) {
+  const auto value = parsed_cell<double>(cell);
+  return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
 double TableFile::number(size_t row, size_t column) const {
   const std::string& cell = rows[row][column];
-  const auto value = parsed_cell<double>(cell);
-  if (!value || !std::isfinite(*value))
-    refuse(row, column, fmt::format("expected a finite number, found {}", found_cell(cell)));
+  const auto value = finite_number(cell);
+  if (!value) refuse(row, column, fmt::format("expected a finite number, found {}", found_cell(cell)));
   return *value;
 }
 

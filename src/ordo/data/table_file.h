@@ -46,6 +46,9 @@ struct TableFile {
   [[noreturn]] void refuse(size_t row, size_t column, std::string_view why) const;
 };
 
+// The number of a cell, as TableFile::number reads it; nothing where there is none.
+std::optional<double> finite_number(std::string_view cell);
+
 // Reads UTF-8 text as read_text does (.gz, .zst, byte order mark, CRLF; a CRLF inside a quoted cell becomes LF too).
 // Only LF ends a row: a lone CR, U+2028, U+0085, VT, FF and NUL are characters of their cell. The last row needs no
 // line break. A blank line is a row of one empty cell, so that rows never slip against those of another file; in wider

@@ -91,6 +91,8 @@ class Model : public torch::nn::Module {
   virtual int64_t max_length() const = 0;
   // Why rows of this many tokens cannot be served, in plain words; nothing if they can.
   virtual std::optional<std::string> refuses_length(int64_t length) { return position().refuses_length(length); }
+  // Tokens of the segments before that it keeps (model.memory), to go on from them; 0: it keeps none.
+  virtual int64_t kept_tokens() const { return 0; }
   virtual bool causal() const = 0;  // a token sees itself and what stands before it, nothing else
   virtual PositionEncoding& position() = 0;
   virtual ModelCost cost(int64_t length) const = 0;

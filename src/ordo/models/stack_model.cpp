@@ -193,9 +193,4 @@ ModelCost StackModel::cost(int64_t length) const {
   return total;
 }
 
-int64_t kept_tokens(const Model& model) {
-  const auto* const stack = dynamic_cast<const StackModel*>(&model);
-  return stack == nullptr ? 0 : stack->memory();
-}
-
 }  // namespace ordo

@@ -33,7 +33,7 @@ class StackModel : public Model, public Resets {
   int64_t layers() const override { return config_.layers; }
   int64_t dim() const override { return config_.dim; }
   void reset(const Initialiser& init, const std::string& path) override;
-  int64_t memory() const { return memory_; }
+  int64_t kept_tokens() const final { return memory_; }
 
  protected:
   // `name` is the stack's in parameter paths ("decoder": decoder.blocks.3.attention.q.weight). Weights are drawn from
@@ -62,8 +62,5 @@ class StackModel : public Model, public Resets {
   std::shared_ptr<Linear> pooler_;          // child "pooler": tanh(W x + b) of the pooled vector (Devlin et al. 2019)
   std::shared_ptr<Head> head_;              // child "head"; tied: no weight of its own
 };
-
-// Tokens of the segments before that a model keeps (model.memory), to go on from them; 0: it keeps none.
-int64_t kept_tokens(const Model& model);
 
 }  // namespace ordo

@@ -13,7 +13,6 @@
 #include "ordo/core/errors.h"
 #include "ordo/core/hash.h"
 #include "ordo/core/text.h"
-#include "ordo/models/stack_model.h"
 #include "ordo/ops/draw.h"
 #include "ordo/study/deciding.h"
 #include "ordo/train/weights.h"
@@ -95,7 +94,7 @@ class Behaviour {
     ModelInput in = input(task_->row_length(arm_.config.train.length));
     in.draw = {.seed = 1, .step = 1};
     SegmentMemory memory;
-    if (kept_tokens(*model_) > 0) {
+    if (model_->kept_tokens() > 0) {
       in.memory = &memory;
       logits(in);  // the segment before
     }

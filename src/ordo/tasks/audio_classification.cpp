@@ -160,6 +160,19 @@ std::optional<std::string> AudioClassification::refuses_length(Split split, int6
       split_name(split), frames, longest->where, length, frames);
 }
 
+std::optional<ClassTask::InputKind> AudioClassification::input_kind() const {
+  return InputKind{.name = "a sound file", .is_file = true};
+}
+
+Tensor AudioClassification::read_input(const fs::path& path, int64_t length) const {
+  Tensor made = LogMel(config_.features)(samples_at(config_.features.sample_rate, path)).contiguous();
+  require<DataError>(config_.too_long == TooLong::cut || made.size(0) <= length,
+                     "{}: the sound has {} frames, and the model was trained on {} at most: cut it, or give "
+                     "task.too_long=cut",
+                     path.string(), made.size(0), length);
+  return made;
+}
+
 std::string AudioClassification::sizes_text() const {
   std::vector<int64_t> frames;
   for (const auto& sound : all(Split::train)) frames.push_back(sound.signal.size(0));

@@ -33,6 +33,7 @@ class AudioClassification final : public SignalTask {
   AudioClassification(const Config& config, const TaskFacts& facts);
   std::string_view kind() const override { return kKind; }
   std::optional<std::string> refuses_length(Split split, int64_t length) const override;
+  std::optional<InputKind> input_kind() const override;
 
  protected:
   bool gives(Split split) const override;
@@ -40,6 +41,7 @@ class AudioClassification final : public SignalTask {
   std::vector<fs::path> sources(Split split) const override;
   OnBadLine on_bad_line() const override { return config_.data.on_bad_line; }
   std::vector<SignalExample> read(Split split, BadLines& bad) const override;
+  Tensor read_input(const fs::path& path, int64_t length) const override;
   SignalFacts signal() const override { return {.channels = config_.features.mels}; }
   Tensor by_channel(const Tensor& signal) const override { return signal.t(); }
   std::string sizes_text() const override;

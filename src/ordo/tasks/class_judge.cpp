@@ -20,8 +20,6 @@ namespace ordo {
 
 namespace {
 
-constexpr double kPredicted = 0.5;  // a label of several is predicted from this probability on
-
 // What both kinds keep: the loss and, of each example, the probabilities of the classes.
 class JudgedClasses : public ClassJudge {
  public:

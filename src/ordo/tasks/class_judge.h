@@ -11,6 +11,8 @@
 
 namespace ordo {
 
+inline constexpr double kPredicted = 0.5;  // a label of several is predicted from this probability on
+
 class ClassJudge {
  public:
   virtual ~ClassJudge() = default;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "ordo/tasks/class_judge.h"
+#include "ordo/tasks/class_predictor.h"
 
 namespace ordo {
 
@@ -50,6 +51,16 @@ class ClassTargets final : public ExampleSet {
 
 }  // namespace
 
+std::shared_ptr<const LabelledSet> ClassTask::inputs(std::span<const PredictorInput> given, int64_t length) const {
+  (void)given, (void)length;
+  ORDO_ASSERT(!input_kind());  // who names a kind reads it
+  return nullptr;
+}
+
+std::shared_ptr<const Predictor> ClassTask::predictor() const {
+  return input_kind() ? std::make_shared<ClassPredictor>(*this) : nullptr;
+}
+
 ModelFacts ClassTask::complete(ModelFacts facts) const {
   facts.outputs = std::ssize(classes());
   facts.pools = true;
@@ -74,7 +85,8 @@ std::unique_ptr<BatchStream> ClassTask::open(const StreamOptions& options) const
                                              .by_length = unequal_lengths(),
                                              .training = options.training,
                                              .seed = options.seed,
-                                             .ranks = options.ranks});
+                                             .ranks = options.ranks,
+                                             .mixed = options.training ? mixed() : MixedExamples()});
 }
 
 Loss ClassTask::loss(Model& model, const Batch& batch, const LossOptions& options) const {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ordo/data/examples.h"
+#include "ordo/tasks/predictor.h"
 #include "ordo/tasks/task.h"
 
 namespace ordo {
@@ -45,6 +46,7 @@ class ClassTask : public Task {
   // With details the scores of each class too, and of one label who was taken for whom, as a note.
   Evaluation evaluate(Model& model, const StreamOptions& options) const final;
   const Tokenizer* tokenizer() const override { return nullptr; }
+  std::shared_ptr<const Predictor> predictor() const final;
 
   virtual std::string_view kind() const = 0;
   virtual const std::vector<std::string>& classes() const = 0;
@@ -52,9 +54,20 @@ class ClassTask : public Task {
   // Of options.split, at options.length. Throws DataError when there is none.
   virtual std::shared_ptr<const LabelledSet> examples(const StreamOptions& options) const = 0;
 
+  // What a single input is, for people, and whether it is named by a path; nothing: none can be given.
+  struct InputKind {
+    std::string name;
+    bool is_file = false;
+  };
+  virtual std::optional<InputKind> input_kind() const { return std::nullopt; }
+  // Inputs of that kind, without labels. Throws DataError, with the place, for what cannot be read or is too long.
+  virtual std::shared_ptr<const LabelledSet> inputs(std::span<const PredictorInput> given, int64_t length) const;
+
  protected:
   // Are rows of unequal length, so that batches of like ones, and batches by their tokens, are worth while?
   virtual bool unequal_lengths() const { return false; }
+  // Of its training examples, where files have weights; else no parts.
+  virtual MixedExamples mixed() const { return {}; }
   // What training changes of its rows by chance, drawn from batch.draw.
   virtual Batch varied(const Batch& batch) const { return batch; }
 };

@@ -16,6 +16,7 @@
 #include "ordo/core/text.h"
 #include "ordo/data/splits.h"
 #include "ordo/data/time_stamps.h"
+#include "ordo/tasks/forecast_predictor.h"
 #include "ordo/tasks/forecast_rows.h"
 #include "ordo/tasks/forecast_scores.h"
 
@@ -194,7 +195,7 @@ std::unique_ptr<BatchStream> Forecasting::open(const StreamOptions& options) con
 
 // ---- loss and judgement ----
 
-Tensor Forecasting::predict(Model& model, const Batch& batch) const {
+Tensor Forecasting::told(Model& model, const Batch& batch) const {
   require<ConfigError>(!config_.times || reads_times(model),
                        "task.times: true gives the model time stamps, but no encoding of model.position reads any: "
                        "leave it out, or use time_sinusoidal, time_rope, time_decay, calendar or another of time");
@@ -208,9 +209,9 @@ Tensor Forecasting::predict(Model& model, const Batch& batch) const {
                        "a model that lays its tokens side by side (model.pool: flatten) reads contexts of train.length "
                        "alone, not of {} rows",
                        in.signal.size(1));
-  const Tensor told = model.head().logits(row);
-  if (!config_.instance_norm) return told;
-  return (told.view({B, -1, C}) * scale.deviation + scale.mean).flatten(1);
+  const Tensor values = model.head().logits(row);
+  if (!config_.instance_norm) return values;
+  return (values.view({B, -1, C}) * scale.deviation + scale.mean).flatten(1);
 }
 
 Loss Forecasting::loss(Model& model, const Batch& batch, const LossOptions& options) const {
@@ -218,8 +219,7 @@ Loss Forecasting::loss(Model& model, const Batch& batch, const LossOptions& opti
                        "train.label_smoothing ({}) and train.z_loss ({}) are for classes, which forecasting has none "
                        "of: leave them out",
                        options.smoothing, options.z_loss);
-  return {.sum = summed_loss(predict(model, batch), batch.targets, config_.loss) * options.scale,
-          .weight = batch.weight};
+  return {.sum = summed_loss(told(model, batch), batch.targets, config_.loss) * options.scale, .weight = batch.weight};
 }
 
 Evaluation Forecasting::evaluate(Model& model, const StreamOptions& options) const {
@@ -237,10 +237,10 @@ Evaluation Forecasting::evaluate(Model& model, const StreamOptions& options) con
   while (const auto batch = stream->next()) {
     if (options.stop != nullptr && options.stop->load()) return {};
     const Batch there = to_device(*batch, model.head().weight().device());
-    const Tensor told = predict(model, there).to(at::kDouble);
-    sum += summed_loss(told, there.targets, config_.loss).item<double>();
+    const Tensor values = told(model, there).to(at::kDouble);
+    sum += summed_loss(values, there.targets, config_.loss).item<double>();
     weight += there.weight;
-    const Tensor here = told.to(at::kCPU).contiguous();
+    const Tensor here = values.to(at::kCPU).contiguous();
     judge(here, names, number, scores);
     number += static_cast<uint64_t>(here.size(0));
   }
@@ -266,6 +266,18 @@ void Forecasting::judge(const Tensor& told, const ForecastRows& rows, uint64_t f
       scores.add(static_cast<size_t>(window), begin + c, channel, rows, number);
     }
   }
+}
+
+std::shared_ptr<const Predictor> Forecasting::predictor() const {
+  if (config_.data.generate) return nullptr;
+  return std::make_shared<ForecastPredictor>(
+      data(),
+      ForecastPredictor::Options{.source = config_,
+                                 .aim = aim_,
+                                 .joint = config_.joint,
+                                 .times = config_.times,
+                                 .seed = facts_.seed,
+                                 .tell = [this](Model& model, const Batch& batch) { return told(model, batch); }});
 }
 
 // ---- what it is ----

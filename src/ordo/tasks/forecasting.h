@@ -47,6 +47,7 @@ class Forecasting final : public Task {
   // loss; mse, mae, smape, mase; and those of forecasts without a model (forecast_scores.h).
   Evaluation evaluate(Model& model, const StreamOptions& options) const override;
   const Tokenizer* tokenizer() const override { return nullptr; }
+  std::shared_ptr<const Predictor> predictor() const override;  // of files; of made series there is none
   uint64_t fingerprint() const override;
   std::vector<std::string> summary() const override;
 
@@ -55,7 +56,7 @@ class Forecasting final : public Task {
   const ForecastData& data() const;                            // read when first needed
   const Windows& windows(Split split, int64_t context) const;  // likewise, and kept
   const Metrics& baselines(Split split, int64_t context) const;
-  Tensor predict(Model& model, const Batch& batch) const;  // [B, outputs]
+  Tensor told(Model& model, const Batch& batch) const;  // [B, outputs], in standard units
   // told [B, outputs], fp64, of the rows from number `first` on.
   void judge(const Tensor& told, const ForecastRows& rows, uint64_t first, ForecastScores& scores) const;
 

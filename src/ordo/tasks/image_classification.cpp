@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "ordo/config/config.h"
+#include "ordo/data/image_file.h"
 #include "ordo/data/kept_files.h"
 #include "ordo/models/signal_text.h"
 
@@ -96,6 +97,23 @@ std::vector<SignalExample> ImageClassification::read(Split split, BadLines& bad)
 }
 
 SignalFacts ImageClassification::signal() const { return facts_of(all(Split::train).front().signal); }
+
+// Of files like those of training: a table's pixels have a scale of their own.
+std::optional<ClassTask::InputKind> ImageClassification::input_kind() const {
+  if (makes() || is_image_table(data_.train)) return std::nullopt;
+  return InputKind{.name = "a PNG or JPEG file", .is_file = true};
+}
+
+Tensor ImageClassification::read_input(const fs::path& path, int64_t length) const {
+  (void)length;
+  Tensor image = read_image(path);
+  const SignalFacts wanted = signal();
+  if (image.size(0) == 1) image = image.expand({wanted.channels, -1, -1}).contiguous();  // grey is a colour, too
+  require<DataError>(image.sizes() == at::IntArrayRef({wanted.channels, wanted.height, wanted.width}),
+                     "{}: expected {}, as in training, found {}", path.string(), signal_text(wanted),
+                     signal_text(facts_of(image)));
+  return image;
+}
 
 int64_t ImageClassification::row_length(int64_t length) const {
   (void)length;

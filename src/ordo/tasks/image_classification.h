@@ -30,6 +30,7 @@ class ImageClassification final : public SignalTask {
   std::string_view kind() const override { return kKind; }
   int64_t row_length(int64_t length) const override;  // all pixels of an image
   std::optional<std::string> refuses_length(Split split, int64_t length) const override;
+  std::optional<InputKind> input_kind() const override;
 
  protected:
   bool gives(Split split) const override;
@@ -37,6 +38,7 @@ class ImageClassification final : public SignalTask {
   std::vector<fs::path> sources(Split split) const override;
   OnBadLine on_bad_line() const override { return data_.on_bad_line; }
   std::vector<SignalExample> read(Split split, BadLines& bad) const override;
+  Tensor read_input(const fs::path& path, int64_t length) const override;
   SignalFacts signal() const override;
   Tensor by_channel(const Tensor& signal) const override { return signal.flatten(1); }
   std::string sizes_text() const override;

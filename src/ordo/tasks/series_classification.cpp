@@ -155,6 +155,31 @@ class SeriesClassification::Waves final : public LabelledSet {
   std::vector<int64_t> labels_;
 };
 
+// Series of a user's own.
+class SeriesClassification::Given final : public LabelledSet {
+ public:
+  Given(std::vector<std::vector<float>> series, int64_t length, bool instance_norm)
+      : series_(std::move(series)), length_(length), instance_norm_(instance_norm) {}
+  int64_t count() const override { return std::ssize(series_); }
+  std::string name(uint64_t number) const override { return fmt::format("input {}", number + 1); }
+  std::span<const int64_t> labels(uint64_t number) const override {
+    (void)number;
+    return {};
+  }
+  Json shown(uint64_t number) const override { return {{"input", number + 1}}; }
+  Batch batch(std::span<const uint64_t> numbers) const override {
+    return batch_of_series(std::ssize(numbers), length_, instance_norm_, [&](int64_t row, float* to) {
+      const auto& values = series_[numbers[static_cast<size_t>(row)]];
+      std::copy(values.begin(), values.end(), to);
+    });
+  }
+
+ private:
+  std::vector<std::vector<float>> series_;
+  int64_t length_;
+  bool instance_norm_;
+};
+
 void fields(Fields& f, MadeWavesConfig& c) {
   f("examples", c.examples, "of the training set", within(1, 1e7));
   f("held_out", c.held_out, "of validation and of test, each", within(1, 1e7));
@@ -255,6 +280,22 @@ const std::vector<std::string>& SeriesClassification::classes() const {
 std::shared_ptr<const LabelledSet> SeriesClassification::examples(const StreamOptions& options) const {
   if (config_.data.generate) return std::make_shared<Waves>(*this, options.split, options.length);
   return std::make_shared<Rows>(*this, options.split);
+}
+
+std::shared_ptr<const LabelledSet> SeriesClassification::inputs(std::span<const PredictorInput> given,
+                                                                int64_t length) const {
+  std::vector<std::vector<float>> series;
+  for (const auto& input : given) {
+    auto& values = series.emplace_back();
+    for (const auto& cell : split(input.text, ',')) {
+      const auto number = finite_number(cell);
+      require<DataError>(number.has_value(), "{}: expected numbers apart by commas, found '{}'", input.where, cell);
+      values.push_back(static_cast<float>(*number));
+    }
+    require<DataError>(std::ssize(values) == length, "{}: expected {} numbers, as in training, found {}", input.where,
+                       length, values.size());
+  }
+  return std::make_shared<Given>(std::move(series), length, config_.instance_norm);
 }
 
 uint64_t SeriesClassification::fingerprint() const {

@@ -45,6 +45,8 @@ class SeriesClassification final : public ClassTask {
   bool draws_examples() const override;
   const std::vector<std::string>& classes() const override;
   std::shared_ptr<const LabelledSet> examples(const StreamOptions& options) const override;
+  std::optional<InputKind> input_kind() const override { return InputKind{.name = "numbers apart by commas"}; }
+  std::shared_ptr<const LabelledSet> inputs(std::span<const PredictorInput> given, int64_t length) const override;
   uint64_t fingerprint() const override;
   std::vector<std::string> summary() const override;
 
@@ -59,6 +61,7 @@ class SeriesClassification final : public ClassTask {
   };
   class Rows;
   class Waves;
+  class Given;
   const Table& table() const;  // read when first needed, and shared with other tasks of the same settings
   Table read() const;
   Config config_;

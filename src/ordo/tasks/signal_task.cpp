@@ -51,11 +51,13 @@ Tensor channel_sums(const std::vector<SignalExample>& examples, const Sum& sum) 
 
 }  // namespace
 
-// The examples of a split at one length.
+// The examples of a split, or a user's own, at one length.
 class SignalSet final : public LabelledSet {
  public:
-  SignalSet(const SignalTask& task, Split split, int64_t length)
-      : task_(task), examples_(task.all(split)), length_(length) {}
+  SignalSet(const SignalTask& task, const std::vector<SignalExample>& examples, int64_t length)
+      : task_(task), examples_(examples), length_(length) {}
+  SignalSet(const SignalTask& task, std::vector<SignalExample>&& own, int64_t length)
+      : task_(task), own_(std::move(own)), examples_(own_), length_(length) {}
   int64_t count() const override { return std::ssize(examples_); }
   int64_t length(uint64_t number) const override { return task_.length_of(examples_[number], length_); }
   std::string name(uint64_t number) const override { return examples_[number].where; }
@@ -77,6 +79,7 @@ class SignalSet final : public LabelledSet {
 
  private:
   const SignalTask& task_;
+  std::vector<SignalExample> own_;
   const std::vector<SignalExample>& examples_;
   int64_t length_;
 };
@@ -122,7 +125,14 @@ ModelFacts SignalTask::complete(ModelFacts facts) const {
 std::shared_ptr<const LabelledSet> SignalTask::examples(const StreamOptions& options) const {
   require<ConfigError>(has(options.split), "there is no {0} data: give task.data.{0} or task.split",
                        split_name(options.split));
-  return std::make_shared<SignalSet>(*this, options.split, options.length);
+  return std::make_shared<SignalSet>(*this, all(options.split), options.length);
+}
+
+std::shared_ptr<const LabelledSet> SignalTask::inputs(std::span<const PredictorInput> given, int64_t length) const {
+  std::vector<SignalExample> read;
+  for (const auto& input : given)
+    read.push_back({.signal = read_input(input.text, length), .label = {}, .where = input.where});
+  return std::make_shared<SignalSet>(*this, std::move(read), length);
 }
 
 // ---- reading ----

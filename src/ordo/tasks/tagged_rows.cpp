@@ -17,8 +17,7 @@
 
 namespace ordo {
 
-TaggedSentence tagged_sentence(TaggedText read, const TextRows& rows, const Tokenizer& tokenizer,
-                               const ClassNames& classes) {
+TaggedSentence untagged_sentence(TaggedText read, const TextRows& rows, const Tokenizer& tokenizer) {
   TaggedSentence made = at_place(read.where, tokenizer, [&] {
     TaggedSentence laid{.row = rows.row(read.words.front())};  // the marks of any text stand around its words
     auto& ids = laid.row.ids;
@@ -26,7 +25,6 @@ TaggedSentence tagged_sentence(TaggedText read, const TextRows& rows, const Toke
       const auto pieces = tokenizer.encode(i == 0 ? read.words[i] : " " + read.words[i]);
       require<DataError>(!pieces.empty(), "the word '{}' gives no token", read.words[i]);
       laid.starts.push_back(i == 0 ? laid.row.front : laid.row.front + laid.row.first);
-      laid.tags.push_back(classes.number(read.tags[i]));
       if (i == 0) continue;
       ids.insert(ids.begin() + laid.starts.back(), pieces.begin(), pieces.end());
       laid.row.first += std::ssize(pieces);
@@ -35,6 +33,15 @@ TaggedSentence tagged_sentence(TaggedText read, const TextRows& rows, const Toke
   });
   made.row.types.assign(made.row.ids.size(), 0);
   made.read = std::move(read);
+  return made;
+}
+
+TaggedSentence tagged_sentence(TaggedText read, const TextRows& rows, const Tokenizer& tokenizer,
+                               const ClassNames& classes) {
+  TaggedSentence made = untagged_sentence(std::move(read), rows, tokenizer);
+  at_place(made.read.where, tokenizer, [&] {
+    for (const auto& tag : made.read.tags) made.tags.push_back(classes.number(tag));
+  });
   return made;
 }
 

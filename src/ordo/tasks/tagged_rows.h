@@ -13,7 +13,9 @@ namespace ordo {
 
 using TaggedSentence = TokenClassification::Sentence;
 
-// Throws DataError with the sentence's place for a word without a token, an unknown tag, and what the tokenizer throws.
+// Throws DataError with the sentence's place for a word without a token, and what the tokenizer throws.
+TaggedSentence untagged_sentence(TaggedText read, const TextRows& rows, const Tokenizer& tokenizer);
+// Likewise, and for an unknown tag.
 TaggedSentence tagged_sentence(TaggedText read, const TextRows& rows, const Tokenizer& tokenizer,
                                const ClassNames& classes);
 // Of at most `length` ids: the last words go, each with all of its tokens.

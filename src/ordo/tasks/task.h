@@ -15,6 +15,7 @@
 
 namespace ordo {
 
+class Predictor;   // predictor.h
 class TextWriter;  // text_writer.h
 
 // Never a mean: micro-batches, ranks and padding then average correctly.
@@ -90,6 +91,9 @@ class Task {
   }
   // Is it judged over windows of a text, which may slide (evaluate.stride)? Else over whole examples.
   virtual bool judges_windows() const { return false; }
+  // Does each row of a training batch go on where it ended in the batch before, wherever Batch::continues says so? A
+  // model that keeps the segments before (model.memory) asks for it.
+  virtual bool rows_go_on() const { return false; }
   // Are examples or splits drawn anew for another seed?
   virtual bool draws_examples() const { return false; }
   // Are there rows that ask for another answer when they are read backwards? An encoding that treats both sides alike,
@@ -101,6 +105,8 @@ class Task {
   virtual const Tokenizer* tokenizer() const = 0;             // null when the task has none
   // How its model is asked in text and answers in text; null when it writes none. The task must outlive it.
   virtual std::shared_ptr<const TextWriter> writer() const { return nullptr; }
+  // What its model says of inputs that nobody has judged; null when that is not foreseen. The task must outlive it.
+  virtual std::shared_ptr<const Predictor> predictor() const { return nullptr; }
   virtual uint64_t fingerprint() const = 0;  // of the training data: a resume with other data says so
   virtual std::vector<std::string> summary()
       const = 0;  // lines for `ordo check` and the log: files, characters, tokens, splits

@@ -119,6 +119,37 @@ class TextSet final : public LabelledSet {
   bool pairs_;
 };
 
+namespace {
+
+// Texts without labels, their rows cut already.
+class GivenTexts final : public LabelledSet {
+ public:
+  explicit GivenTexts(bool pairs) : pairs_(pairs) {}
+  void add(TextRow row, const std::string& where) {
+    rows_.push_back(std::move(row));
+    names_.push_back(where);
+  }
+  int64_t count() const override { return std::ssize(rows_); }
+  std::string name(uint64_t number) const override { return names_[number]; }
+  std::span<const int64_t> labels(uint64_t number) const override {
+    (void)number;
+    return {};
+  }
+  Json shown(uint64_t number) const override { return {{"from", names_[number]}}; }
+  Batch batch(std::span<const uint64_t> numbers) const override {
+    std::vector<TextRow> rows;
+    for (const uint64_t number : numbers) rows.push_back(rows_[number]);
+    return side_by_side(rows, pairs_);
+  }
+
+ private:
+  bool pairs_;
+  std::vector<TextRow> rows_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
 void fields(Fields& f, TextClassification::Config& c) {
   f("tokenizer", c.tokenizer, "how text becomes tokens; what it learns, it learns from the training split", required());
   f("data", c.data, "files of texts and their classes");
@@ -172,11 +203,41 @@ std::optional<std::string> TextClassification::refuses_length(Split split, int64
       split_name(split), longest.row.size(), longest.read.where, length, longest.row.size());
 }
 
+MixedExamples TextClassification::mixed() const {
+  const auto& training = all(Split::train);
+  return mixed_examples(config_.data.train, config_.data.weights, std::ssize(training),
+                        [&](uint64_t number) { return training[number].read.entry; });
+}
+
 std::shared_ptr<const LabelledSet> TextClassification::examples(const StreamOptions& options) const {
   require<ConfigError>(has(options.split), "there is no {0} data: give task.data.{0} or task.split",
                        split_name(options.split));
   data();
   return std::make_shared<TextSet>(data_, options.split, options.length, pairs());
+}
+
+std::optional<ClassTask::InputKind> TextClassification::input_kind() const {
+  return InputKind{.name = pairs() ? "two texts apart by a tab" : "a text"};
+}
+
+std::shared_ptr<const LabelledSet> TextClassification::inputs(std::span<const PredictorInput> given,
+                                                              int64_t length) const {
+  auto made = std::make_shared<GivenTexts>(pairs());
+  for (const auto& input : given) {
+    const size_t tab = pairs() ? input.text.find('\t') : std::string::npos;
+    require<DataError>(!pairs() || tab != std::string::npos, "{}: expected two texts apart by a tab, found '{}'",
+                       input.where, input.text);
+    const std::string_view text = input.text;
+    const auto pair = pairs() ? std::optional(text.substr(tab + 1)) : std::nullopt;
+    const TextRow row =
+        at_place(input.where, *tokenizer(), [&] { return data().rows->row(text.substr(0, tab), pair); });
+    require<DataError>(config_.too_long == TooLong::cut || row.size() <= length,
+                       "{}: the text has {} tokens, and the model was trained on {} at most: shorten it, or give "
+                       "task.too_long=cut",
+                       input.where, row.size(), length);
+    made->add(cut(row, length), input.where);
+  }
+  return made;
 }
 
 // ---- reading ----
@@ -253,7 +314,7 @@ uint64_t TextClassification::fingerprint() const {
   for (const auto& example : all(Split::train))
     for (const auto* list : {&example.row.ids, &example.labels})
       hash = hash_bytes(list->data(), list->size() * sizeof(int64_t), hash);
-  return hash;
+  return mixed_fingerprint(hash, mixed().parts);
 }
 
 std::string TextClassification::split_summary(Split split) const {
@@ -284,6 +345,7 @@ std::vector<std::string> TextClassification::summary() const {
       fmt::format("tokenizer: {}, {} tokens", tokenizer()->kind(), tokenizer()->vocab_size())};
   for (const Split split : kSplits)
     if (has(split)) lines.push_back(split_summary(split));
+  for (auto& line : told(mixed().parts, "examples")) lines.push_back(std::move(line));
   const auto counts = class_counts(Split::train);
   std::vector<std::string> named;
   constexpr size_t kShown = 20;

@@ -43,9 +43,12 @@ class TextClassification final : public ClassTask {
   const std::vector<std::string>& classes() const override { return data().classes->all(); }
   bool several_labels() const override { return config_.labels == Labels::multi; }
   std::shared_ptr<const LabelledSet> examples(const StreamOptions& options) const override;
+  std::optional<InputKind> input_kind() const override;
+  std::shared_ptr<const LabelledSet> inputs(std::span<const PredictorInput> given, int64_t length) const override;
 
  protected:
   bool unequal_lengths() const override { return true; }
+  MixedExamples mixed() const override;
 
  private:
   friend class TextSet;

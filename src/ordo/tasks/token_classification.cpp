@@ -10,6 +10,7 @@
 #include "ordo/config/config.h"
 #include "ordo/core/hash.h"
 #include "ordo/core/text.h"
+#include "ordo/tasks/tag_predictor.h"
 #include "ordo/tasks/tagged_rows.h"
 
 namespace ordo {
@@ -83,6 +84,12 @@ std::optional<std::string> TokenClassification::refuses_length(Split split, int6
                      longest.read.where, length, needs(longest), cut ? "" : ", or task.too_long: cut");
 }
 
+MixedExamples TokenClassification::mixed() const {
+  const auto& training = all(Split::train);
+  return mixed_examples(config_.data.train, config_.data.weights, std::ssize(training),
+                        [&](uint64_t number) { return training[number].read.entry; });
+}
+
 std::unique_ptr<BatchStream> TokenClassification::open(const StreamOptions& options) const {
   require<ConfigError>(has(options.split), "there is no {0} data: give task.data.{0} or task.split",
                        split_name(options.split));
@@ -97,7 +104,8 @@ std::unique_ptr<BatchStream> TokenClassification::open(const StreamOptions& opti
                          .by_length = true,
                          .training = options.training,
                          .seed = options.seed,
-                         .ranks = options.ranks});
+                         .ranks = options.ranks,
+                         .mixed = options.training ? mixed() : MixedExamples()});
 }
 
 Loss TokenClassification::loss(Model& model, const Batch& batch, const LossOptions& options) const {
@@ -122,6 +130,10 @@ Evaluation TokenClassification::evaluate(Model& model, const StreamOptions& opti
   made.protocol = "whole_examples";
   if (options.details) made.notes.insert(made.notes.end(), data().told.begin(), data().told.end());
   return made;
+}
+
+std::shared_ptr<const Predictor> TokenClassification::predictor() const {
+  return std::make_shared<TagPredictor>(*tokenizer(), classes(), config_.too_long);
 }
 
 // ---- reading ----
@@ -170,7 +182,7 @@ uint64_t TokenClassification::fingerprint() const {
   for (const auto& sentence : all(Split::train))
     for (const auto* list : {&sentence.row.ids, &sentence.starts, &sentence.tags})
       hash = hash_bytes(list->data(), list->size() * sizeof(int64_t), hash);
-  return hash;
+  return mixed_fingerprint(hash, mixed().parts);
 }
 
 std::vector<std::string> TokenClassification::summary() const {
@@ -188,6 +200,7 @@ std::vector<std::string> TokenClassification::summary() const {
     lines.push_back(fmt::format("{}: {} words in {} sentences of {} tokens at most", split_name(split), words,
                                 all(split).size(), longest));
   }
+  for (auto& line : told(mixed().parts, "sentences")) lines.push_back(std::move(line));
   std::vector<std::string> named;
   for (size_t k = 0; k < counts.size(); ++k) named.push_back(fmt::format("{} {}", classes()[k], counts[k]));
   lines.push_back(fmt::format("{} tags, in training: {}", counts.size(), join(named, ", ")));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ordo/data/bad_lines.h"
+#include "ordo/data/examples.h"
 #include "ordo/tasks/class_names.h"
 #include "ordo/tasks/tagged_texts.h"
 #include "ordo/tasks/task.h"
@@ -42,6 +43,7 @@ class TokenClassification final : public Task {
   // spans, see SpanScores.
   Evaluation evaluate(Model& model, const StreamOptions& options) const override;
   const Tokenizer* tokenizer() const override { return data().tokenizer.get(); }
+  std::shared_ptr<const Predictor> predictor() const override;
   uint64_t fingerprint() const override;
   std::vector<std::string> summary() const override;
   const std::vector<std::string>& classes() const { return data().classes->all(); }
@@ -62,6 +64,7 @@ class TokenClassification final : public Task {
   const Data& data() const;  // read when first needed
   const std::vector<Sentence>& all(Split split) const { return data().splits[static_cast<size_t>(split)]; }
   ClassNames named_classes(const TaggedTexts& read) const;
+  MixedExamples mixed() const;  // of the training sentences
   Config config_;
   TaskFacts facts_;
   std::shared_ptr<const SplitRule> rule_;  // null: there is none

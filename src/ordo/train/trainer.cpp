@@ -9,9 +9,7 @@
 #include "ordo/core/hash.h"
 #include "ordo/core/log.h"
 #include "ordo/core/text.h"
-#include "ordo/models/stack_model.h"
 #include "ordo/ops/device.h"
-#include "ordo/tasks/goes_on.h"
 #include "ordo/train/certified.h"
 #include "ordo/train/inside.h"
 #include "ordo/train/jsonl.h"
@@ -123,7 +121,7 @@ std::vector<Batch> Trainer::Inside::next_batches() {
         state.data_order = mix(*state.data_order, hash_bytes(whole.data_ptr(), whole.nbytes()));
       }
     if (!batch->continues) memory.hidden.clear();
-    if (kept_tokens(*parts.model) > 0) batch->memory = &memory;
+    if (parts.model->kept_tokens() > 0) batch->memory = &memory;
     batch->draw = {.seed = config.seed(), .step = state.step + 1, .micro = micro};
     batches.push_back(to_device(*batch, parts.device));
   }
@@ -222,9 +220,8 @@ RunReport Trainer::Inside::finish(RunReport::End end, TrainClock::time_point beg
 namespace {
 TrainerParts accepted(TrainerParts parts) {
   if (const auto refusal = parts.task->refuses(*parts.model)) throw ConfigError(*refusal);
-  const int64_t kept = kept_tokens(*parts.model);
-  const auto* const rows = dynamic_cast<const GoesOn*>(parts.task.get());
-  require<ConfigError>(kept == 0 || (rows != nullptr && rows->rows_go_on()),
+  const int64_t kept = parts.model->kept_tokens();
+  require<ConfigError>(kept == 0 || parts.task->rows_go_on(),
                        "model.memory ({}) goes on from the segment before, but the rows of this task do not: use "
                        "task.kind: language_modeling with task.sampling: consecutive, or model.memory: 0",
                        kept);

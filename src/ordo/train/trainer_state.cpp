@@ -6,7 +6,6 @@
 
 #include "ordo/checkpoint/weights.h"
 #include "ordo/core/log.h"
-#include "ordo/models/stack_model.h"
 #include "ordo/train/evaluate.h"
 #include "ordo/train/inside.h"
 #include "ordo/train/weights.h"
@@ -55,7 +54,7 @@ void Trainer::Inside::load_weights(const CheckpointContent& from) {
 // Rows that go on do so with what stood before them when the checkpoint was written.
 void Trainer::Inside::restore_memory(const NamedTensors& saved) {
   memory.hidden.clear();
-  if (kept_tokens(*parts.model) == 0) return;  // of another model.memory
+  if (parts.model->kept_tokens() == 0) return;  // of another model.memory
   for (const auto& [name, hidden] : saved) {
     require<CheckpointError>(hidden.dim() == 3 && std::ssize(saved) == parts.model->layers() &&
                                  hidden.size(0) == rows_of(config.train) && hidden.size(2) == parts.model->dim(),
