@@ -22,15 +22,16 @@
 namespace ordo::cli {
 namespace {
 
-// Lines as they come, without their breaks. A signal ends a read that waits, which a stream of the library would begin
-// again.
+// Lines as they come, without their breaks and without a byte order mark before the first. A signal ends a read that
+// waits, which a stream of the library would begin again.
 class LineReader {
  public:
   LineReader(const std::optional<std::string>& file, const std::atomic<bool>& stop)
       : stop_(stop),
+        name_(file.value_or("standard input")),
         descriptor_(file ? ::open(file->c_str(), O_RDONLY | O_CLOEXEC) : STDIN_FILENO),
         owned_(file.has_value()) {
-    require<DataError>(descriptor_ >= 0, "cannot read {}: {}", file.value_or(""), std::strerror(errno));
+    require<DataError>(descriptor_ >= 0, "cannot read {}: {}", name_, std::strerror(errno));
   }
   ~LineReader() {
     if (owned_) ::close(descriptor_);
@@ -45,10 +46,10 @@ class LineReader {
     std::string line = pending_.substr(0, end);
     pending_.erase(0, end == std::string::npos ? end : end + 1);
     if (line.ends_with('\r')) line.pop_back();
-    ++number_;
+    if (number_++ == 0 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
     return line;
   }
-  int64_t number() const { return number_; }  // of the line read last, from 1
+  std::string place() const { return place_of(number_); }  // of the line read last: "turns.txt: line 2"
 
  private:
   bool read_some() {
@@ -57,14 +58,18 @@ class LineReader {
     ssize_t count = 0;
     do count = ::read(descriptor_, block, sizeof block);
     while (count < 0 && errno == EINTR && !stop_);
-    require<DataError>(count >= 0 || errno == EINTR, "cannot read the turns: {}", std::strerror(errno));
+    require<DataError>(count >= 0 || errno == EINTR, "cannot read {}: {}", name_, std::strerror(errno));
     if (count <= 0) return false;
     pending_.append(block, static_cast<size_t>(count));
     require<DataError>(pending_.size() <= kMostLine || pending_.find('\n') != std::string::npos,
-                       "line {}: a turn of more than {} bytes", number_ + 1, kMostLine);
+                       "{}: a turn of more than {} bytes", place_of(number_ + 1), kMostLine);
     return true;
   }
+  std::string place_of(int64_t number) const { return fmt::format("{}: line {}", name_, number); }
+
+  static constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   const std::atomic<bool>& stop_;
+  std::string name_;
   int descriptor_;
   bool owned_;
   std::string pending_;
@@ -110,7 +115,7 @@ class Conversation {
         log::warn("the turn has {} tokens and is cut to its first {}", turn.ids.size(),
                   chat_.window().back().ids.size());
     } catch (const DataError& error) {
-      if (!prompts_) throw DataError(fmt::format("line {}: {}", lines_.number(), error.what()));
+      if (!prompts_) throw DataError(fmt::format("{}: {}", lines_.place(), error.what()));
       log::warn("{}", error.what());
       return false;
     }

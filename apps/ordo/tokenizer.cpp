@@ -14,6 +14,7 @@
 #include "ordo/core/text.h"
 #include "ordo/data/text_file.h"
 #include "ordo/data/word_tokenizer.h"
+#include "ordo/tasks/side_tokenizers.h"
 #include "ordo/tokenizers/bpe_training.h"
 #include "ordo/tokenizers/sentencepiece_model.h"
 #include "runs.h"
@@ -21,13 +22,39 @@
 namespace ordo::cli {
 namespace {
 
-// A path, the kind `byte`, or a run with its saved tokenizer.
-std::shared_ptr<const Tokenizer> tokenizer_of(const std::string& name) {
+// Which tokenizer is meant.
+struct TokenizerOptions {
+  std::string name, side;
+};
+
+void tokenizer_options(Options& options, TokenizerOptions& o) {
+  options.text("-t,--tokenizer", o.name, "FILE|RUN",
+               "a tokenizer.json, a .model of SentencePiece, a .txt of words, a folder with one, a run; or byte");
+  options.one_of("--side", o.side, {"source", "target"},
+                 "of a run whose sources and targets have a tokenizer each: which of them");
+}
+
+std::shared_ptr<const Tokenizer> run_tokenizer(const TokenizerOptions& o) {
+  const fs::path saved = Checkpoint(checkpoint_of(o.name, "")).tokenizer();
+  const bool each_its_own = SideTokenizers::saved_in(saved);
+  require<ConfigError>(!each_its_own || !o.side.empty(),
+                       "{} has one tokenizer of its sources and one of its targets: say which is meant, --side source "
+                       "or --side target",
+                       o.name);
+  require<ConfigError>(each_its_own || o.side.empty(), "{} has one tokenizer for all its texts: leave --side out",
+                       o.name);
+  if (!each_its_own) return open_tokenizer(saved);
+  return open_tokenizer(o.side == "source" ? SideTokenizers::source_folder(saved)
+                                           : SideTokenizers::target_folder(saved));
+}
+
+// A path, the kind `byte`, or a run with its saved tokenizers.
+std::shared_ptr<const Tokenizer> tokenizer_of(const TokenizerOptions& o) {
   std::error_code ignored;
-  const fs::path path = name;
-  if (name == "byte" && !fs::exists(path, ignored)) return tokenizers().build(name, {});
-  if (!fs::exists(path / "config.yaml", ignored)) return open_tokenizer(path);
-  return open_tokenizer(Checkpoint(checkpoint_of(name, "")).tokenizer());
+  const fs::path path = o.name;
+  if (fs::exists(path / "config.yaml", ignored)) return run_tokenizer(o);
+  require<ConfigError>(o.side.empty(), "--side is of runs, and {} is none: leave it out", o.name);
+  return o.name == "byte" && !fs::exists(path, ignored) ? tokenizers().build(o.name, {}) : open_tokenizer(path);
 }
 
 void require_option(const Options& options, const char* name) {
@@ -69,7 +96,8 @@ void each_line(const std::string& file, const Work& work) {
 }
 
 struct EncodeOptions {
-  std::string tokenizer, file;
+  TokenizerOptions tokenizer;
+  std::string file;
   bool jsonl = false, special = false;
 };
 
@@ -88,8 +116,7 @@ int encode(const Words& words) {
       "Texts as ids: each line of the input is a text, and gives one line {\"ids\": […], \"text\": what the "
       "ids decode to}.");
   options.positional("FILE", o.file, "the texts (standard input)", false);
-  options.text("-t,--tokenizer", o.tokenizer, "FILE|RUN",
-               "a tokenizer.json, a .model of SentencePiece, a .txt of words, a folder with one, a run; or byte");
+  tokenizer_options(options, o.tokenizer);
   options.flag("--jsonl", o.jsonl, "each line is a JSON string; with --special also a pair of them: [\"a\", \"b\"]");
   options.flag("--special", o.special, "with the special tokens around a text; a pair also gives \"types\"");
   if (!options.parse(words)) return kDone;
@@ -129,16 +156,17 @@ std::vector<int64_t> read_ids(const std::string& line) {
 }
 
 int decode(const Words& words) {
-  std::string name, file;
+  TokenizerOptions which;
+  std::string file;
   bool jsonl = false, skips = false;
   Options options("tokenizer decode", "Ids as texts: each line of the input has the ids of one text.");
   options.positional("FILE", file, "lines of [1, 2], {\"ids\": [1, 2]} or 1 2 (standard input)", false);
-  options.text("-t,--tokenizer", name, "FILE|RUN", "as of ordo tokenizer encode");
+  tokenizer_options(options, which);
   options.flag("--jsonl", jsonl, "texts as JSON strings, one a line");
   options.flag("--skip-special", skips, "without special tokens");
   if (!options.parse(words)) return kDone;
   require_option(options, "--tokenizer");
-  const auto tokenizer = tokenizer_of(name);
+  const auto tokenizer = tokenizer_of(which);
   each_line(file, [&](const std::string& line) {
     auto ids = read_ids(line);
     if (skips) std::erase_if(ids, [&](int64_t id) { return tokenizer->is_special(id); });

@@ -167,4 +167,18 @@ TEST_CASE("an interrupt ends a chat that waits for its user, with what was said"
   close(turns);
 }
 
+TEST_CASE("generate --chat tells file and line of a turn that cannot be read, and takes a byte order mark off",
+          "[cli]") {
+  const Talking talking;
+  const std::string mark = "\xEF\xBB\xBF";
+  CHECK(talking.chat({"--greedy"}, mark + kTurns).out == talking.chat({"--greedy"}).out);
+  const Outcome json = talking.chat({"--greedy", "--json"}, mark + "where is the key\n");
+  CHECK(parse_json(json.out, "stdout")["turns"][0]["text"] == "where is the key");
+  const auto file = talking.scratch().write("bad.txt", "where is the key\nwhere is \xFF\n");
+  const Outcome refused = talking.chat({"--greedy", "--file", file.string()}, "");
+  CHECK(refused.code == 3);
+  CHECK(refused.err.find("bad.txt: line 2: not valid UTF-8 at byte 9") != std::string::npos);
+  CHECK(talking.chat({"--greedy"}, "\xFF\n").err.find("standard input: line 1: not valid") != std::string::npos);
+}
+
 }  // namespace ordo::test

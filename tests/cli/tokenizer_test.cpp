@@ -179,4 +179,31 @@ train: {steps: 2, batch_size: 2, length: 8, schedule: constant}
   CHECK(refused.err.find("another tokenizer") != std::string::npos);
 }
 
+TEST_CASE("of a run whose sources and targets have a tokenizer each, one is asked for by its side", "[cli]") {
+  const Scratch scratch;
+  scratch.write("pairs.tsv", "the cat\tdie Katze\nthe dog\tder Hund\n");
+  const fs::path config = scratch.write("two.yaml", R"(name: two
+task:
+  kind: translation
+  source_tokenizer: word
+  target_tokenizer: char
+  data: {train: {files: pairs.tsv}}
+model: {kind: encoder_decoder, dim: 8, layers: 1, attention: {heads: 2}, position: rope}
+train: {steps: 1, batch_size: 2, length: 16, schedule: constant}
+)");
+  const std::string run = (scratch / "run").string();
+  const Outcome trained = run_ordo({"train", config.string(), "--run", run, "--quiet", "device=cpu"});
+  INFO(trained.err);
+  REQUIRE(trained.code == 0);
+  CHECK(json_lines(tokenizer({"encode", "-t", run, "--side", "source"}, "the cat\n").out).at(0)["ids"].size() == 2);
+  CHECK(json_lines(tokenizer({"encode", "-t", run, "--side", "target"}, "die\n").out).at(0)["ids"].size() == 3);
+  CHECK(tokenizer({"decode", "-t", run, "--side", "target"},
+                  tokenizer({"encode", "-t", run, "--side", "target"}, "die\n").out)
+            .out == "die\n");
+  const Outcome unsaid = tokenizer({"encode", "-t", run}, "the cat\n");
+  CHECK(unsaid.code == 2);
+  CHECK(unsaid.err.find("--side source or --side target") != std::string::npos);
+  CHECK(tokenizer({"encode", "-t", "byte", "--side", "source"}, "a\n").code == 2);
+}
+
 }  // namespace ordo::test

@@ -16,6 +16,11 @@ void SideTokenizers::save(const fs::path& folder) const {
   }
 }
 
+bool SideTokenizers::saved_in(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::is_directory(source_folder(folder), ignored) && fs::is_directory(target_folder(folder), ignored);
+}
+
 uint64_t SideTokenizers::fingerprint() const { return mix(source_->fingerprint(), target_->fingerprint()); }
 
 }  // namespace ordo

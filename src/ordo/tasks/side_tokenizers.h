@@ -18,6 +18,7 @@ class SideTokenizers final : public Tokenizer {
       : source_(std::move(source)), target_(std::move(target)) {}
   static fs::path source_folder(const fs::path& saved) { return saved / "source"; }
   static fs::path target_folder(const fs::path& saved) { return saved / "target"; }
+  static bool saved_in(const fs::path& folder);  // is it two that were saved there?
   const Tokenizer& source() const { return *source_; }
   std::string_view kind() const override { return kKind; }
   int64_t vocab_size() const override { return target_->vocab_size(); }
