@@ -10,6 +10,7 @@
 #include <set>
 
 #include "ordo/core/errors.h"
+#include "ordo/core/hash.h"
 #include "support/thrown.h"
 
 namespace ordo::test {
@@ -94,17 +95,19 @@ TEST_CASE("mixture: passes and seeds have orders of their own", "[unit]") {
 }
 
 TEST_CASE("mixture: as many rows as no memory holds, after more epochs than are ever run", "[unit]") {
-  constexpr int64_t kRows = int64_t{1} << 40;
-  const Mixture mixture(parts_of({kRows, kRows, 1}, {3, 1, 1e-30}), 2);
+  constexpr int64_t kRows = 1'000'000'000'007;
+  const Mixture mixture(parts_of({2 * kRows, kRows, 1}, {3, 1, 1e-30}), 2);
   CHECK(mixture.quota(2) == 1);
-  CHECK(mixture.quota(0) + mixture.quota(1) == 2 * kRows);
+  CHECK(mixture.quota(0) + mixture.quota(1) == 3 * kRows);
   int64_t first = 0;
-  for (int64_t i = 0; i < 1000; ++i) {
-    const MixedRow row = mixture.at(1'000'000, kRows + i);
-    CHECK(row.index < uint64_t{1} << 40);
-    first += row.part == 0 ? 1 : 0;
-  }
+  for (int64_t i = 0; i < 1000; ++i) first += mixture.at(1'000'000, kRows + i).part == 0 ? 1 : 0;
   CHECK(std::abs(first - 750) <= 2);
+  const MixedRow last = mixture.at(0, mixture.rows() - 1);  // the last one of the quota of its part
+  REQUIRE(last.part < 2);
+  const auto count = static_cast<uint64_t>(last.part == 0 ? 2 * kRows : kRows);
+  const auto row = static_cast<uint64_t>(mixture.quota(last.part)) - 1;
+  CHECK(last.pass == row / count);
+  CHECK(last.index == KeyedPermutation(mixture.pass_key(last.part, last.pass), count)(row % count));
   CHECK_NOTHROW(mixture.at(std::numeric_limits<int64_t>::max(), mixture.rows() - 1));
 }
 
