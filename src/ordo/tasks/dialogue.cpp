@@ -21,8 +21,8 @@ constexpr NamedValue kSpeakers[] = {{"user", static_cast<int>(Speaker::user)},
 std::vector<EncodedDialogue> encoded_dialogues(const std::vector<SpokenDialogue>& spoken,
                                                const DialogueLayout& layout) {
   std::vector<EncodedDialogue> made;
-  for (const auto& [turns, where] : spoken) {
-    auto& dialogue = made.emplace_back(EncodedDialogue{.turns = {}, .where = where});
+  for (const auto& [turns, where, entry] : spoken) {
+    auto& dialogue = made.emplace_back(EncodedDialogue{.turns = {}, .where = where, .entry = entry});
     for (const auto& [speaker, text] : turns) {
       try {
         dialogue.turns.push_back({.speaker = speaker, .ids = layout.encode(text)});
@@ -74,7 +74,7 @@ std::optional<std::string> Dialogue::refuses_length(Split split, int64_t length)
   const DialogueLayout layout = this->layout();
   if (const auto refusal = layout.refuses_length(length)) return refusal;
   if (!has(split) || config_.rules.too_long == TooLong::cut) return std::nullopt;
-  for (const auto& [turns, where] : dialogues(split))
+  for (const auto& [turns, where, entry] : dialogues(split))
     for (size_t i = 0; i < turns.size(); ++i)
       if (const int64_t most = layout.longest(turns[i].speaker, length), found = std::ssize(turns[i].ids); found > most)
         return fmt::format(
@@ -126,12 +126,20 @@ std::shared_ptr<const DialogueExamples> Dialogue::examples(Split split, int64_t 
 std::unique_ptr<BatchStream> Dialogue::open(const StreamOptions& options) const {
   require<ConfigError>(options.training || options.stride == 0,
                        "dialogues are judged in windows of whole turns, over which none slides: leave the stride out");
-  return example_stream(examples(options.split, options.length), {.batch_size = options.batch_size,
-                                                                  .batch_tokens = options.batch_tokens,
-                                                                  .by_length = true,
-                                                                  .training = options.training,
-                                                                  .seed = options.seed,
-                                                                  .ranks = options.ranks});
+  const auto windows = examples(options.split, options.length);
+  const auto dialogue_of = [&](uint64_t number) { return windows->dialogue_of(number); };
+  return example_stream(windows, {.batch_size = options.batch_size,
+                                  .batch_tokens = options.batch_tokens,
+                                  .by_length = true,
+                                  .training = options.training,
+                                  .seed = options.seed,
+                                  .ranks = options.ranks,
+                                  .mixed = options.training ? mixed(windows->count(), dialogue_of) : MixedExamples()});
+}
+
+MixedExamples Dialogue::mixed(int64_t count, const std::function<size_t(uint64_t number)>& dialogue_of) const {
+  const auto entry_of = [&](uint64_t number) { return dialogues(Split::train)[dialogue_of(number)].entry; };
+  return mixed_examples(config_.data.train, config_.data.weights, count, entry_of);
 }
 
 Loss Dialogue::loss(Model& model, const Batch& batch, const LossOptions& options) const {
@@ -143,6 +151,10 @@ std::shared_ptr<const TextWriter> Dialogue::writer() const { return std::make_sh
 
 // ---- what it is ----
 
+std::vector<MixedPart> Dialogue::parts() const {
+  return mixed(std::ssize(dialogues(Split::train)), [](uint64_t number) { return number; }).parts;
+}
+
 uint64_t Dialogue::fingerprint() const {
   uint64_t hash = mix(tokenizer()->fingerprint(), static_cast<uint64_t>(config_.rules.answers));
   for (const auto& dialogue : dialogues(Split::train)) {
@@ -150,7 +162,7 @@ uint64_t Dialogue::fingerprint() const {
     for (const Turn& turn : dialogue.turns) layout().append(turn, text);
     hash = hash_bytes(text.data(), text.size() * sizeof(int64_t), hash);
   }
-  return hash;
+  return mixed_fingerprint(hash, parts());
 }
 
 namespace {
@@ -182,6 +194,7 @@ std::vector<std::string> Dialogue::summary() const {
       fmt::format("tokenizer: {}, {} tokens, and 5 marks", tokenizer()->kind(), tokenizer()->vocab_size())};
   for (const Split split : kSplits)
     if (has(split)) lines.push_back(fmt::format("{}: {}", split_name(split), told_split(dialogues(split), layout())));
+  for (auto& line : told(parts(), "dialogues")) lines.push_back(std::move(line));
   if (!texts().left_out.empty()) lines.push_back(texts().left_out);
   const auto& first = texts().splits[static_cast<size_t>(Split::train)].front().turns;
   lines.push_back(fmt::format("as in: {} -> {}", first[0].text, first[1].text));

@@ -5,12 +5,14 @@
 // examples, of which intervals and rows are, are whole dialogues.
 #pragma once
 #include <array>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "ordo/data/examples.h"
 #include "ordo/tasks/dialogue_data.h"
 #include "ordo/tasks/dialogue_layout.h"
 #include "ordo/tasks/task.h"
@@ -22,6 +24,7 @@ class DialogueExamples;  // dialogue_examples.h
 struct EncodedDialogue {
   std::vector<Turn> turns;
   std::string where;
+  size_t entry = 0;  // of the list of files
 };
 
 class Dialogue final : public Task {
@@ -58,6 +61,9 @@ class Dialogue final : public Task {
   const Data& data() const;                                  // encoded when first needed
   std::string training_text() const;
   std::shared_ptr<const DialogueExamples> examples(Split split, int64_t length) const;
+  // Of `count` training examples, where files have weights; else no parts.
+  MixedExamples mixed(int64_t count, const std::function<size_t(uint64_t number)>& dialogue_of) const;
+  std::vector<MixedPart> parts() const;  // in dialogues
   Config config_;
   TaskFacts facts_;
   std::shared_ptr<const SplitRule> rule_;  // null: train is training whole

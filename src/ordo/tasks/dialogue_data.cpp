@@ -48,6 +48,7 @@ DialogueTexts made_dialogues(const RecallConfig& c, uint64_t seed) {
 
 void fields(Fields& f, DialogueData& c) {
   f("train", c.train, "files of dialogues (.json, .jsonl, .gz or .zst behind it or not); with task.split divided");
+  f("weights", c.weights, kWeightsHelp, above(0.0));
   f("validation", c.validation, "files of the validation split");
   f("test", c.test, "files of the test split");
   f("format", c.format, "what the files are; automatic: by how they begin", kDialogueFormats);
@@ -74,6 +75,7 @@ std::string contradiction(const DialogueData& c, const SplitRule* rule) {
           "give one of them",
           split_name(split));
   }
+  if (auto wrong = wrong_weights(c.weights, c.train.size(), "task.data"); !wrong.empty()) return wrong;
   if (c.generate && rule != nullptr)
     return "task.split divides files, and task.data.generate makes each split by itself: leave one out";
   return {};
@@ -85,8 +87,9 @@ DialogueTexts read_dialogue_texts(const DialogueData& config, const SplitRule* r
   DialogueTexts made;
   for (const Split split : kSplits) {
     auto& dialogues = made.splits[static_cast<size_t>(split)];
-    for (const auto& path : expand_paths(dialogue_files_of(config, split))) {
+    for (const auto& [path, entry] : expand_entries(dialogue_files_of(config, split))) {
       auto file = read_dialogues(path, config.format, bad);
+      for (auto& dialogue : file) dialogue.spoken.entry = entry;
       if (split == Split::train && rule != nullptr) {
         divide_dialogues(std::move(file), *rule, path, made);
         continue;

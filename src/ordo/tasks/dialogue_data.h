@@ -14,6 +14,7 @@ namespace ordo {
 
 struct DialogueData {
   std::vector<fs::path> train, validation, test;  // patterns with * ? [] are expanded
+  std::vector<double> weights = {};               // of the entries of train; empty: each answer once an epoch
   DialogueFormat format = DialogueFormat::automatic;
   OnBadLine on_bad_line = OnBadLine::stop;
   std::optional<RecallConfig> generate = {};  // in place of files

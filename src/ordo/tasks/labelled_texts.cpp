@@ -9,6 +9,7 @@
 
 #include "ordo/core/errors.h"
 #include "ordo/core/text.h"
+#include "ordo/data/mixture.h"
 #include "ordo/data/text_file.h"
 #include "ordo/tasks/pair_files.h"
 
@@ -65,7 +66,8 @@ struct TextsReader {
       made.splits[static_cast<size_t>(to[i])].push_back(std::move(texts[i].example));
   }
 
-  void read_file(Split split, const fs::path& path) {
+  void read_file(Split split, const EntryFile& file) {
+    const fs::path& path = file.path;
     RecordOptions options{.format = config.format,
                           .header = config.header,
                           .columns = {{config.text, "1", "text"}, {config.label, "2", "label"}}};
@@ -76,7 +78,8 @@ struct TextsReader {
                                 .pair = config.pair.empty() ? "" : record.text(kPair),
                                 .labels = labels_of(record),
                                 .where = record.where,
-                                .first_row = record.first_row},
+                                .first_row = record.first_row,
+                                .entry = file.entry},
                     .number = record.number};
       if (rule != nullptr) read.names = record.names();
       keep(texts, std::move(read));
@@ -126,6 +129,7 @@ void fields(Fields& f, ClassFiles& c) {
 
 void fields(Fields& f, LabelledTextsConfig& c) {
   f("train", c.train, "files of texts and labels: .tsv or .txt with tabs, .csv, .jsonl, .gz or .zst behind it or not");
+  f("weights", c.weights, kWeightsHelp, above(0.0));
   f("validation", c.validation, "of the validation split");
   f("test", c.test, "of the test split");
   f("by_class", c.by_class, "in place of train: files of one class each, a text a line");
@@ -150,6 +154,8 @@ std::vector<std::string> contradictions(const LabelledTextsConfig& c) {
         fmt::format("give exactly one of task.data.train (files of texts and labels), task.data.by_class "
                     "(files of one class each) and task.data.generate (found: {})",
                     sources));
+  if (auto wrong = wrong_weights(c.weights, c.train.size(), "task.data"); !wrong.empty())
+    found.push_back(std::move(wrong));
   const bool columns =
       !c.text.empty() || !c.label.empty() || !c.pair.empty() || c.header || c.format != RecordFormat::automatic;
   const bool read_alike = !c.train.empty() || !c.validation.empty() || !c.test.empty();
@@ -168,7 +174,7 @@ LabelledTexts read_labelled_texts(const LabelledTextsConfig& config, const ReadL
                                   uint64_t seed) {
   TextsReader reader{config, labels, rule, BadLines(config.on_bad_line)};
   for (const Split split : kSplits) {
-    for (const auto& path : expand_paths(labelled_paths(config, split))) reader.read_file(split, path);
+    for (const auto& file : expand_entries(labelled_paths(config, split))) reader.read_file(split, file);
     if (config.generate) reader.make(split, *config.generate, seed);
   }
   for (const auto& of : config.by_class) reader.read_class(of);

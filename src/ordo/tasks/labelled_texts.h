@@ -24,6 +24,7 @@ void fields(Fields& f, ClassFiles& c);
 
 struct LabelledTextsConfig {
   std::vector<fs::path> train, validation, test;     // tables or JSON Lines; patterns are expanded
+  std::vector<double> weights = {};                  // of the entries of train; empty: each example once an epoch
   std::vector<ClassFiles> by_class = {};             // in place of train
   std::optional<MadeSentencesConfig> generate = {};  // in place of files
   std::string text = {}, label = {}, pair = {};      // see RecordColumn; pair: of a second text, if there is one
@@ -42,6 +43,7 @@ struct LabelledText {
   std::vector<std::string> labels;
   std::string where;       // "a.tsv: line 7"
   bool first_row = false;  // see Record
+  size_t entry = 0;        // of the list of files
 };
 
 struct LabelledTexts {

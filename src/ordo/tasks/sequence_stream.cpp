@@ -46,7 +46,8 @@ std::unique_ptr<BatchStream> SequenceTask::open(const StreamOptions& options) co
                          .by_length = by_length,
                          .training = options.training,
                          .seed = options.seed,
-                         .ranks = options.ranks});
+                         .ranks = options.ranks,
+                         .mixed = options.training ? training_mixture(options.length) : MixedExamples()});
 }
 
 }  // namespace ordo

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "ordo/data/examples.h"
 #include "ordo/generate/generate.h"
 #include "ordo/tasks/task.h"
 
@@ -56,6 +57,11 @@ class SequenceTask : public Task {
   virtual int64_t given_symbols() const { return 0; }
   // Examples of an epoch at this train.length; 0: without end.
   virtual int64_t training_count(int64_t longest) const = 0;
+  // Of these examples, where files have weights; else no parts.
+  virtual MixedExamples training_mixture(int64_t longest) const {
+    (void)longest;
+    return {};
+  }
   // Do their lengths differ so much that a batch should have like ones? Then training_length tells them.
   virtual bool batches_by_length() const { return false; }
   virtual int64_t training_length(uint64_t index) const {

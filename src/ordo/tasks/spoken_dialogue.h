@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What two sides said to each other, in words.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct SpokenTurn {
 struct SpokenDialogue {
   std::vector<SpokenTurn> turns;
   std::string where;  // "val.json: line 812: dialogue 11290"
+  size_t entry = 0;   // of the list of files
 };
 
 }  // namespace ordo

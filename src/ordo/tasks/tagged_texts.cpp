@@ -8,6 +8,7 @@
 #include "ordo/core/errors.h"
 #include "ordo/core/text.h"
 #include "ordo/data/json_lines.h"
+#include "ordo/data/mixture.h"
 #include "ordo/data/records.h"
 #include "ordo/data/text_file.h"
 #include "ordo/tasks/pair_files.h"
@@ -126,6 +127,7 @@ std::vector<TaggedText> made_texts(Split split, const MadeSentencesConfig& gener
 
 void fields(Fields& f, TaggedTextsConfig& c) {
   f("train", c.train, "files of sentences: a word and its tag a line, a blank line between sentences; or .jsonl");
+  f("weights", c.weights, kWeightsHelp, above(0.0));
   f("validation", c.validation, "of the validation split");
   f("test", c.test, "of the test split");
   f("generate", c.generate, "in place of files: sentences that are made, of persons, animals and places");
@@ -145,6 +147,8 @@ std::vector<std::string> contradictions(const TaggedTextsConfig& c) {
   if (c.generate ? !c.train.empty() : c.train.empty())
     found.push_back(fmt::format("give one of task.data.train (files) and task.data.generate (found: {})",
                                 c.generate ? "both" : "none"));
+  if (auto wrong = wrong_weights(c.weights, c.train.size(), "task.data"); !wrong.empty())
+    found.push_back(std::move(wrong));
   if (c.generate && (!c.validation.empty() || !c.test.empty()))
     found.push_back("task.data.generate makes validation and test sentences of its own: leave their files out");
   const bool columns = c.word != 1 || c.tag != 0, keys = !c.tokens_key.empty() || !c.tags_key.empty();
@@ -161,12 +165,13 @@ TaggedTexts read_tagged_texts(const TaggedTextsConfig& config, const SplitRule* 
   BadLines bad(config.on_bad_line);
   for (const Split split : kSplits) {
     auto& into = made.splits[static_cast<size_t>(split)];
-    for (const auto& path : expand_paths(tagged_paths(config, split))) {
+    for (const auto& [path, entry] : expand_entries(tagged_paths(config, split))) {
       std::vector<TaggedText> file;
       if (is_json(config, path.filename()))
         read_tagged_json(path, config, bad, file);
       else
         ColumnSentences(path, config).read(bad, file);
+      for (auto& sentence : file) sentence.entry = entry;
       if (rule != nullptr && split == Split::train)
         divide_sentences(std::move(file), *rule, path, made);
       else

@@ -20,6 +20,7 @@ enum class TagFormat { automatic, columns, jsonl };
 
 struct TaggedTextsConfig {
   std::vector<fs::path> train, validation, test;  // patterns are expanded
+  std::vector<double> weights = {};               // of the entries of train; empty: each sentence once an epoch
   std::optional<MadeSentencesConfig> generate = {};
   TagFormat format = TagFormat::automatic;
   int64_t word = 1, tag = 0;                   // columns, from 1; tag 0: the last
@@ -34,6 +35,7 @@ std::vector<std::string> contradictions(const TaggedTextsConfig& config);
 struct TaggedText {
   std::vector<std::string> words, tags;  // as many
   std::string where;                     // "a.conll: line 7", of its first word
+  size_t entry = 0;                      // of the list of files
 };
 
 struct TaggedTexts {

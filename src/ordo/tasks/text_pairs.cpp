@@ -7,6 +7,7 @@
 
 #include "ordo/core/errors.h"
 #include "ordo/core/text.h"
+#include "ordo/data/mixture.h"
 #include "ordo/data/text_file.h"
 #include "ordo/tasks/pair_files.h"
 
@@ -50,18 +51,25 @@ std::string paths_text(const std::vector<fs::path>& paths) {
 // The pairs of one file, or of two side by side: rules count examples by file.
 struct FilePairs {
   std::string name;
+  size_t entry = 0;
   std::vector<TextPair> pairs = {};
 };
 std::vector<FilePairs> read_paths(const PairPaths& paths, const TextPairsConfig& c, BadLines& bad) {
   std::vector<FilePairs> all;
-  for (const auto& path : expand_paths(paths.files))
-    read_file(path, c, bad, all.emplace_back(FilePairs{path.string()}).pairs);
-  const auto sources = expand_paths(paths.source), targets = expand_paths(paths.target);
+  for (const auto& [path, entry] : expand_entries(paths.files))
+    read_file(path, c, bad, all.emplace_back(FilePairs{path.string(), entry}).pairs);
+  const auto sources = expand_entries(paths.source);
+  const auto targets = expand_paths(paths.target);
   require<DataError>(sources.size() == targets.size(),
                      "{} files of sources ({}) stand beside {} of targets ({}): each needs the other", sources.size(),
-                     paths_text(sources), targets.size(), paths_text(targets));
-  for (size_t i = 0; i < sources.size(); ++i)
-    read_side_by_side(sources[i], targets[i], bad, all.emplace_back(FilePairs{sources[i].string()}).pairs);
+                     paths_text(expand_paths(paths.source)), targets.size(), paths_text(targets));
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const auto& [path, entry] = sources[i];
+    FilePairs& file = all.emplace_back(FilePairs{path.string(), paths.files.size() + entry});
+    read_side_by_side(path, targets[i], bad, file.pairs);
+  }
+  for (auto& file : all)
+    for (auto& pair : file.pairs) pair.entry = file.entry;
   return all;
 }
 
@@ -78,6 +86,12 @@ std::vector<Split> divided_pairs(const FilePairs& file, const SplitRule& rule) {
 
 }  // namespace
 
+std::vector<fs::path> PairPaths::entries() const {
+  std::vector<fs::path> all = files;
+  all.insert(all.end(), source.begin(), source.end());
+  return all;
+}
+
 void fields(Fields& f, PairPaths& c) {
   f("files", c.files, "files of pairs: .tsv or .txt with tabs, .csv, .jsonl, .gz or .zst behind it or not");
   f("source", c.source, "files of sources, a line each");
@@ -86,6 +100,7 @@ void fields(Fields& f, PairPaths& c) {
 
 void fields(Fields& f, TextPairsConfig& c) {
   f("train", c.train, "what is trained on; with task.split it is divided", required());
+  f("weights", c.weights, kWeightsHelp, above(0.0));
   f("validation", c.validation, "of the validation split");
   f("test", c.test, "of the test split");
   f("format", c.format, "of files of pairs; automatic: by the name", kRecordFormats);

@@ -17,13 +17,15 @@ struct PairPaths {
   std::vector<fs::path> source = {};
   std::vector<fs::path> target = {};
   bool given() const { return !files.empty() || !source.empty() || !target.empty(); }
+  std::vector<fs::path> entries() const;  // files, then sources
 };
 void fields(Fields& f, PairPaths& c);
 
 struct TextPairsConfig {
   PairPaths train, validation, test;
   RecordFormat format = RecordFormat::automatic;
-  std::string source, target;  // empty: columns 1 and 2; of JSON lines the keys "source" and "target"
+  std::vector<double> weights = {};  // of train's entries: files, then sources; empty: each pair once an epoch
+  std::string source, target;        // empty: columns 1 and 2; of JSON lines the keys "source" and "target"
   bool header = false;
   OnBadLine on_bad_line = OnBadLine::stop;
 };
@@ -33,6 +35,7 @@ struct TextPair {
   std::string source, target;
   std::string where;   // "cmn.txt: line 7"
   int64_t number = 0;  // in its file, from 0
+  size_t entry = 0;    // of PairPaths::entries
 };
 
 struct TextPairs {

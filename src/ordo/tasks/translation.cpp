@@ -28,7 +28,7 @@ std::string contradiction(const Translation::Config& c) {
   if (!c.tokenizer && !(c.source_tokenizer && c.target_tokenizer))
     return fmt::format("task.tokenizer is missing ({}); or give task.source_tokenizer and task.target_tokenizer",
                        join(names_of(tokenizers().kinds()), ", "));
-  return {};
+  return wrong_weights(c.data.weights, c.data.train.entries().size(), "task.data");
 }
 
 }  // namespace
@@ -169,6 +169,11 @@ int64_t Translation::up_to(Split split, int64_t length) const {
 
 int64_t Translation::training_count(int64_t longest) const { return up_to(Split::train, longest); }
 
+MixedExamples Translation::training_mixture(int64_t longest) const {
+  const auto entry_of = [&](uint64_t index) { return texts().pairs[0][pairs(Split::train)[index].number].entry; };
+  return mixed_examples(config_.data.train.entries(), config_.data.weights, training_count(longest), entry_of);
+}
+
 int64_t Translation::training_length(uint64_t index) const { return pairs(Split::train)[index].length(); }
 
 Example Translation::training_example(uint64_t seed, uint64_t index, int64_t longest) const {
@@ -190,12 +195,16 @@ std::shared_ptr<const TextWriter> Translation::writer() const {
 
 // ---- what it is ----
 
+std::vector<MixedPart> Translation::parts() const {
+  return training_mixture(pairs(Split::train).back().length()).parts;
+}
+
 uint64_t Translation::fingerprint() const {
   uint64_t hash = mix(source().fingerprint(), target().fingerprint());
   for (const auto& pair : pairs(Split::train))
     for (const auto* list : {&pair.ids.given, &pair.ids.asked})
       hash = hash_bytes(list->data(), list->size() * sizeof(int64_t), hash);
-  return hash;
+  return mixed_fingerprint(hash, parts());
 }
 
 namespace {
@@ -228,6 +237,7 @@ std::vector<std::string> Translation::summary() const {
       line += fmt::format("; {} sources stand in training too", seen);
     lines.push_back(std::move(line));
   }
+  for (auto& line : told(parts(), "pairs")) lines.push_back(std::move(line));
   if (!texts().left_out.empty()) lines.push_back(texts().left_out);
   const TextPair& first = texts().pairs[0].at(pairs(Split::train).front().number);
   lines.push_back(fmt::format("as in: {} -> {}", first.source, first.target));

@@ -59,6 +59,7 @@ class Translation final : public SequenceTask {
   bool batches_by_length() const override { return true; }
   int64_t training_length(uint64_t index) const override;
   int64_t training_count(int64_t longest) const override;
+  MixedExamples training_mixture(int64_t longest) const override;
   Example training_example(uint64_t seed, uint64_t index, int64_t longest) const override;
   int64_t held_out_count(Split split, int64_t size) const override;
   Example held_out_example(Split split, uint64_t index, int64_t size) const override;
@@ -82,6 +83,7 @@ class Translation final : public SequenceTask {
   int64_t up_to(Split split, int64_t length) const;  // how many have both sides of at most so many tokens
   std::string training_text(bool sources, bool targets) const;
   std::vector<Pair> encoded(Split split) const;
+  std::vector<MixedPart> parts() const;  // of all training pairs, where files have weights
   std::vector<std::string> write(Model& model, const StreamOptions& options, int64_t count) const;
   int64_t most_written(Model& model, int64_t longest) const;  // tokens, of sources of at most so many
   void judge_written(Model& model, const StreamOptions& options, Evaluation& made) const;
