@@ -50,9 +50,6 @@ std::vector<EvalRow> evaluate_run(const std::string& run, const EvalOptions& opt
   require<ConfigError>(asked.stride == 0 || trained.parts.task->judges_windows(),
                        "--stride slides windows over a text, but {} is of task {}, which is judged by whole examples",
                        run, trained.config.task.kind);
-  require<ConfigError>(options.examples.empty() || !trained.parts.task->judges_windows(),
-                       "--examples: {} is of task {}, which is judged over windows of a text and has no examples", run,
-                       trained.config.task.kind);
   for (const int64_t length : asked.lengths)
     require<ConfigError>(asked.stride <= length,
                          "--stride {} is larger than the length {}: tokens between windows would go unjudged",
@@ -137,7 +134,8 @@ std::string intervals_text(const Evaluation& evaluation) {
         fmt::format("{} {} to {}", name, metric_text(name, interval.low), metric_text(name, interval.high)));
   }
   if (parts.empty()) return "";
-  return fmt::format("{:.0f}% intervals by drawing examples: {}", 100.0 * level, join(parts, ", "));
+  return fmt::format("{:.0f}% intervals by drawing {}: {}", 100.0 * level,
+                     evaluation.protocol == "whole_examples" ? "examples" : "windows", join(parts, ", "));
 }
 
 // Of one evaluation, under the table; `named`: there are others.

@@ -7,6 +7,7 @@
 #include <c10/core/GradMode.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numbers>
 
 #include "ordo/config/config.h"
@@ -132,6 +133,42 @@ TEST_CASE("language modeling: bits are per character and per byte of the text, w
     CHECK(near(metrics.at("bits_per_character"), bits / characters));
     CHECK(near(metrics.at("bits_per_byte"), bits / static_cast<double>(kText.size())));
   }
+}
+
+TEST_CASE("language modeling: with details each window is told with its sums, and the metrics stay to the last bit",
+          "[unit]") {
+  const Scratch scratch;
+  const auto task = task_of("tokenizer: byte, " + data_of(scratch.write("a.txt", kText + kText)));
+  Bigram model(256);
+  const auto judged = model.judge(task->tokenizer()->encode(kText + kText));
+  for (const int64_t stride : {0, 2})
+    for (const int64_t batch_size : {1, 7, 64}) {
+      CAPTURE(stride, batch_size);
+      StreamOptions options{.split = Split::train, .batch_size = batch_size, .length = 5, .stride = stride};
+      const auto plain = task->evaluate(model, options);
+      options.details = true;
+      const auto found = task->evaluate(model, options);
+      CHECK(found.metrics == plain.metrics);
+      CHECK(plain.rows.empty());
+      CHECK(plain.intervals.empty());
+      for (const char* name : {"loss", "perplexity", "bits_per_character", "bits_per_byte"})
+        CHECK(found.intervals.at(name).contains(found.metrics.at(name)));
+      size_t target = 0;
+      for (size_t i = 0; i < found.rows.size(); ++i) {
+        const Json row = parse_json(found.rows[i], "a row");
+        CHECK(row["example"] == i);
+        CHECK(row["from"] == fmt::format("a.txt, offset {}", target));
+        const auto tokens = row["tokens"].get<size_t>();
+        const auto part = total({judged.begin() + static_cast<std::ptrdiff_t>(target),
+                                 judged.begin() + static_cast<std::ptrdiff_t>(target + tokens)});
+        CHECK(near(row["loss"].get<double>(), part.nats / static_cast<double>(tokens)));
+        CHECK(row["accuracy"].get<double>() == Approx(part.right / static_cast<double>(tokens)));
+        CHECK(row.contains("bits_per_character"));
+        target += tokens;
+      }
+      CHECK(target == judged.size());
+      CHECK(contains(found.notes.at(0), "neighbours at a time are drawn together"));
+    }
 }
 
 TEST_CASE("language modeling: token files without a tokenizer have no bits per character", "[unit]") {
@@ -332,6 +369,65 @@ TEST_CASE("language modeling: made text trains and evaluates without any file, a
     CHECK(task->evaluate(model, {.split = split, .batch_size = 4, .length = 32}).tokens > 500);
   CHECK(task->fingerprint() == task_of(settings, {.seed = 1})->fingerprint());
   CHECK(task->fingerprint() != task_of(settings, {.seed = 2})->fingerprint());
+}
+
+TEST_CASE("language modelling: streamed files are told by their size, and trained on block by block", "[unit]") {
+  const Scratch scratch;
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) text += fmt::format("{:07}\n", i);
+  const std::string train = scratch.write("a.txt", text).string();
+  const auto task = task_of("tokenizer: byte, sampling: streamed, data: {train: " + train +
+                            ", validation: " + scratch.write("b.txt", "some text").string() + ", buffer: 1}");
+  CHECK(task->summary() == std::vector<std::string>{"tokenizer: byte, 256 tokens",
+                                                    "train: 1 file, 1.6 MB, streamed in blocks of 1 MiB",
+                                                    "validation: 9 tokens in 1 document"});
+  CHECK(task->fingerprint() ==
+        task_of("tokenizer: byte, sampling: streamed, data: {train: " + train + ", buffer: 1}")->fingerprint());
+  CHECK(task->fingerprint() !=
+        task_of("tokenizer: byte, sampling: streamed, data: {train: " + train + "}")->fingerprint());
+  const auto stream = task->open({.batch_size = 1000, .length = 64, .seed = 1});
+  int64_t rows = 0;
+  while (stream->epoch() == 0) rows += stream->next()->ids.size(0);
+  CHECK(rows >= 1'600'000 / 64 - 2);
+  CHECK(rows <= 1'600'000 / 64);
+}
+
+TEST_CASE("language modelling: what cannot be streamed is refused in words", "[unit]") {
+  const Scratch scratch;
+  const std::string train = scratch.write("a.txt", "some text, and more of it\n").string();
+  const auto refusal = [&](const std::string& settings, const std::string& more = "") {
+    return thrown<ConfigError>([&] {
+      const auto task = task_of(settings + ", " + data_of(train, more));
+      task->complete({});
+      task->open({.batch_size = 1, .length = 4});
+    });
+  };
+  CHECK(contains(refusal("tokenizer: byte", ", buffer: 4"), "task.data.buffer is of a training text that is streamed"));
+  CHECK(contains(refusal("tokenizer: byte, sampling: streamed", ", validation_fraction: 0.1"),
+                 "task.data.validation_fraction and task.sampling: streamed cannot be given together"));
+  CHECK(contains(refusal("tokenizer: byte, sampling: streamed", ", weights: [1]"), "task.data.weights and"));
+  CHECK(contains(refusal("tokenizer: byte, sampling: streamed, baselines: true"), "task.baselines"));
+  CHECK(contains(refusal("tokenizer: char, sampling: streamed"),
+                 "task.tokenizer (char) learns its vocabulary from the whole training text"));
+  CHECK(contains(refusal("tokenizer: word, sampling: streamed"), "task.tokenizer (word) learns"));
+  const std::string ids = scratch.write("a.bin", "abcd").string();
+  CHECK(
+      contains(thrown<ConfigError>([&] {
+                 task_of("vocab_size: 256, sampling: streamed, " + data_of(ids))->open({.batch_size = 1, .length = 1});
+               }),
+               "use task.sampling: packed"));
+}
+
+TEST_CASE("language modelling: lines left out are told by check and beside the metrics", "[unit]") {
+  const Scratch scratch;
+  const auto path = scratch.write("a.txt", "some text\ncaf\xE9\nand more\n");
+  const auto task = task_of("tokenizer: byte, " + data_of(path, ", on_bad_line: skip, test: " + path.string()));
+  CHECK(contains(task->summary().at(2), "train: 1 line left out: "));
+  Bigram model(256);
+  const Evaluation made =
+      task->evaluate(model, {.split = Split::test, .batch_size = 1, .length = 4, .training = false});
+  REQUIRE(made.notes.size() == 1);
+  CHECK(contains(made.notes.front(), "a.txt: line 2: byte 0xE9"));
 }
 
 }  // namespace ordo::test

@@ -4,6 +4,7 @@
 #include "ordo/tasks/masked_language_modeling.h"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "ordo/config/config.h"
 #include "support/program.h"
@@ -60,6 +61,34 @@ TEST_CASE("masked language modeling: an evaluation is the same for every batch s
     CHECK(judged(batch_size, 2).tokens == one.tokens);
     CHECK(std::abs(judged(batch_size, 2).metrics.at("loss") - one.metrics.at("loss")) < 1e-6);
   }
+}
+
+TEST_CASE("masked language modeling: with details each window is told, of its hidden tokens, for every batch size",
+          "[unit]") {
+  const MaskedFile file = masked_file(made_text());
+  const auto task = tasks().build(file.task, {});
+  const auto model = masked_model(*task, file);
+  StreamOptions options{.split = Split::validation, .batch_size = 7, .length = 16};
+  const Metrics plain = task->evaluate(*model, options).metrics;
+  options.details = true;
+  const Evaluation found = task->evaluate(*model, options);
+  CHECK(found.metrics == plain);
+  for (const char* name : {"loss", "perplexity"}) CHECK(found.intervals.at(name).contains(plain.at(name)));
+  options.batch_size = 64;
+  const Evaluation other = task->evaluate(*model, options);
+  REQUIRE(found.rows.size() == other.rows.size());
+  double tokens = 0.0, nats = 0.0;
+  for (size_t i = 0; i < found.rows.size(); ++i) {
+    const Json row = parse_json(found.rows[i], "a row"), again = parse_json(other.rows[i], "a row");
+    CHECK(row["from"] == again["from"]);
+    CHECK_FALSE(row.contains("bits_per_character"));
+    tokens += row["tokens"].get<double>();
+    if (row["loss"].is_null()) continue;  // nothing of it is hidden
+    CHECK(std::abs(row["loss"].get<double>() - again["loss"].get<double>()) < 1e-6);
+    nats += row["loss"].get<double>() * row["tokens"].get<double>();
+  }
+  CHECK(tokens == found.tokens);
+  CHECK(nats / tokens == Approx(plain.at("loss")));
 }
 
 TEST_CASE("masked language modeling: masks are drawn anew each epoch, the same for any batch size", "[unit]") {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "ordo/config/config.h"
@@ -125,6 +126,22 @@ TEST_CASE("span corruption: an evaluation is the same for every batch size, and 
     CHECK(judged(batch_size, 2).tokens == one.tokens);
     CHECK(std::abs(judged(batch_size, 2).metrics.at("loss") - one.metrics.at("loss")) < 1e-6);
   }
+}
+
+TEST_CASE("span corruption: with details each window is told, and the metrics stay to the last bit", "[unit]") {
+  const SpanFile file = span_file("");
+  const auto task = tasks().build(file.task, {});
+  const auto model = models().build(file.model, task->complete({.max_length = 32, .seed = 1}));
+  model->eval();
+  StreamOptions options{.split = Split::validation, .batch_size = 7, .length = 32};
+  const Metrics plain = task->evaluate(*model, options).metrics;
+  options.details = true;
+  const Evaluation found = task->evaluate(*model, options);
+  CHECK(found.metrics == plain);
+  CHECK(found.intervals.at("loss").contains(plain.at("loss")));
+  double tokens = 0.0;
+  for (const auto& row : found.rows) tokens += parse_json(row, "a row")["tokens"].get<double>();
+  CHECK(tokens == found.tokens);  // sentinels are written too
 }
 
 TEST_CASE("span corruption: spans are drawn anew each epoch", "[unit]") {

@@ -93,7 +93,7 @@ TEST_CASE("translation: batches of like lengths, the source for the encoder, the
   CHECK(batch.ids.size(1) == batch.targets.size(1));
   const int64_t end = task.tokenizer()->vocab_size();
   CHECK(batch.targets.eq(end).sum().item<int64_t>() == 4);
-  CHECK(contains(batch.examples.at(0), "train example"));
+  CHECK(contains(batch.examples.at(0), "pairs.tsv: line "));
   const ModelFacts facts = task.complete({.max_length = 16});
   CHECK(facts.vocab_size == end + 1 + 5);
   CHECK(facts.source_vocab_size == 0);
@@ -131,10 +131,30 @@ TEST_CASE("translation: an evaluation with details writes and judges whole texts
     }
     const Json row = parse_json(first->rows[0], "a row");
     for (const char* key : {"source", "reference", "written", "from", "bleu"}) CHECK(row.contains(key));
+    CHECK_FALSE(row.contains("likeliest"));
+    CHECK(first->intervals.contains("loss"));
     const Evaluation plain =
         task.evaluate(*model, {.split = Split::test, .batch_size = 4, .length = 16, .training = false});
     CHECK_FALSE(plain.metrics.contains("bleu"));
+    CHECK(
+        plain.metrics.at("loss") ==
+        task.evaluate(*model, {.split = Split::test, .batch_size = 4, .length = 16, .training = false, .details = true})
+            .metrics.at("loss"));
   }
+}
+
+TEST_CASE("translation: where nothing is written, the pieces of the references are told", "[unit]") {
+  const Scratch scratch;
+  Translation::Config config = config_of(pair_file(scratch), /*shared=*/true);
+  config.written.metrics.clear();
+  const Translation task(config, kWrites);
+  const Evaluation made = task.evaluate(
+      *small_pair(task), {.split = Split::test, .batch_size = 4, .length = 16, .training = false, .details = true});
+  REQUIRE(made.rows.size() == 6);
+  const Json row = parse_json(made.rows[0], "a row");
+  CHECK(contains(row["from"].get<std::string>(), "pairs.tsv: line "));
+  CHECK(contains(row["asked"].get<std::string>(), "<end>"));
+  CHECK(row.contains("likeliest"));
 }
 
 TEST_CASE("translation: vocabularies of their own give the source an embedding of its own, and are kept together",

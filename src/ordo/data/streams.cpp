@@ -202,7 +202,7 @@ class ConsecutiveStream final : public BatchStream {
   StreamPlace place_;
 };
 
-class EvaluationStream final : public BatchStream {
+class EvaluationStream final : public WindowStream {
  public:
   EvaluationStream(std::shared_ptr<const TokenSequence> tokens, const EvaluationWindows& settings)
       : tokens_(std::move(tokens)), settings_(settings), inputs_(tokens_->size() - 1) {
@@ -225,14 +225,15 @@ class EvaluationStream final : public BatchStream {
   std::optional<Batch> next() override {
     if (place_.cursor >= batches_) return std::nullopt;
     const int64_t first = place_.cursor * settings_.batch_size;
-    std::vector<Window> rows;
+    rows_.clear();
     if (first >= whole_)
-      rows.push_back(window(windows_ - 1));
+      rows_.push_back(window(windows_ - 1));
     else
-      for (int64_t i = first; i < std::min(first + settings_.batch_size, whole_); ++i) rows.push_back(window(i));
+      for (int64_t i = first; i < std::min(first + settings_.batch_size, whole_); ++i) rows_.push_back(window(i));
     place_.cursor += settings_.ranks.count;
-    return made(settings_.make, *tokens_, rows, /*epoch=*/0);
+    return made(settings_.make, *tokens_, rows_, /*epoch=*/0);
   }
+  const std::vector<Window>& windows() const override { return rows_; }
   Json state() const override { return place_.to_json(); }
   void restore(const Json& state) override { place_ = StreamPlace::from_json(state, batches_ + settings_.ranks.count); }
   int64_t epoch() const override { return 0; }
@@ -253,9 +254,10 @@ class EvaluationStream final : public BatchStream {
   int64_t inputs_;  // tokens that have a next one
   int64_t windows_ = 0, whole_ = 0, batches_ = 0;
   StreamPlace place_;
+  std::vector<Window> rows_;  // of the batch handed out last
 };
 
-class ReadingStream final : public BatchStream {
+class ReadingStream final : public WindowStream {
  public:
   ReadingStream(std::shared_ptr<const TokenSequence> tokens, int64_t length, const Ranks& ranks)
       : tokens_(std::move(tokens)) {
@@ -274,10 +276,12 @@ class ReadingStream final : public BatchStream {
   std::optional<Batch> next() override {
     if (place_.cursor == std::ssize(windows_)) return std::nullopt;
     const auto& [window, continues] = windows_[static_cast<size_t>(place_.cursor++)];
-    Batch batch = batch_of(*tokens_, {window});
+    rows_ = {window};
+    Batch batch = batch_of(*tokens_, rows_);
     batch.continues = continues;
     return batch;
   }
+  const std::vector<Window>& windows() const override { return rows_; }
   Json state() const override { return place_.to_json(); }
   void restore(const Json& state) override { place_ = StreamPlace::from_json(state, std::ssize(windows_)); }
   int64_t epoch() const override { return 0; }
@@ -287,6 +291,7 @@ class ReadingStream final : public BatchStream {
   std::shared_ptr<const TokenSequence> tokens_;
   std::vector<std::pair<Window, bool>> windows_;  // and whether it goes on from the one before
   StreamPlace place_;
+  std::vector<Window> rows_;  // of the batch handed out last
 };
 
 }  // namespace
@@ -342,18 +347,19 @@ Batch batch_of(const TokenSequence& tokens, const std::vector<Window>& windows) 
 
 std::unique_ptr<BatchStream> training_stream(std::shared_ptr<const TokenSequence> tokens,
                                              const TrainingWindows& windows) {
+  ORDO_ASSERT(windows.sampling != Sampling::streamed);
   ORDO_ASSERT(windows.parts.empty() || windows.sampling != Sampling::consecutive);
   if (windows.sampling == Sampling::consecutive) return std::make_unique<ConsecutiveStream>(std::move(tokens), windows);
   return std::make_unique<TrainingStream>(std::move(tokens), windows);
 }
 
-std::unique_ptr<BatchStream> reading_stream(std::shared_ptr<const TokenSequence> tokens, int64_t length,
-                                            const Ranks& ranks) {
+std::unique_ptr<WindowStream> reading_stream(std::shared_ptr<const TokenSequence> tokens, int64_t length,
+                                             const Ranks& ranks) {
   return std::make_unique<ReadingStream>(std::move(tokens), length, ranks);
 }
 
-std::unique_ptr<BatchStream> evaluation_stream(std::shared_ptr<const TokenSequence> tokens,
-                                               const EvaluationWindows& windows) {
+std::unique_ptr<WindowStream> evaluation_stream(std::shared_ptr<const TokenSequence> tokens,
+                                                const EvaluationWindows& windows) {
   return std::make_unique<EvaluationStream>(std::move(tokens), windows);
 }
 

@@ -38,8 +38,9 @@ struct StreamPlace {
 // each gets an equal share of it to within one row, and fewer windows than processes are left out. consecutive: the
 // sequence is cut into as many equal parts as a batch of all processes has rows (from a start drawn as for packed), and
 // each row reads its part in order, window after window (Dai et al. 2019): Batch::continues, but at the start of an
-// epoch. All batches are full.
-enum class Sampling { random, packed, consecutive };
+// epoch. All batches are full. streamed: of files that are read as they are needed (streamed_text.h), not of a
+// sequence.
+enum class Sampling { random, packed, consecutive, streamed };
 
 struct TrainingWindows {
   Sampling sampling = Sampling::random;
@@ -58,6 +59,12 @@ struct TrainingWindows {
 std::unique_ptr<BatchStream> training_stream(std::shared_ptr<const TokenSequence> tokens,
                                              const TrainingWindows& windows);
 
+// A stream that says which windows its batches are made of.
+class WindowStream : public BatchStream {
+ public:
+  virtual const std::vector<Window>& windows() const = 0;  // of the batch handed out last, by row
+};
+
 struct EvaluationWindows {
   int64_t batch_size = 1, length = 1;
   int64_t stride = 0;  // 0 or length: windows side by side; n < length: each next window starts n later and judges its
@@ -68,14 +75,14 @@ struct EvaluationWindows {
 // From the first token to the last: every token but the first of each document is judged exactly once. The last window
 // is as long as what is left and forms a batch of its own. Throws DataError for less than two tokens, ConfigError for a
 // stride beyond the length.
-std::unique_ptr<BatchStream> evaluation_stream(std::shared_ptr<const TokenSequence> tokens,
-                                               const EvaluationWindows& windows);
+std::unique_ptr<WindowStream> evaluation_stream(std::shared_ptr<const TokenSequence> tokens,
+                                                const EvaluationWindows& windows);
 
 // The documents one after another, each from its first token to its last in windows side by side, that none crosses:
 // one row a batch, which continues the one before, but at the start of a document. Every token but the first of each
 // document is judged exactly once; document i belongs to process i mod count. Throws DataError for less than two
 // tokens.
-std::unique_ptr<BatchStream> reading_stream(std::shared_ptr<const TokenSequence> tokens, int64_t length,
-                                            const Ranks& ranks);
+std::unique_ptr<WindowStream> reading_stream(std::shared_ptr<const TokenSequence> tokens, int64_t length,
+                                             const Ranks& ranks);
 
 }  // namespace ordo

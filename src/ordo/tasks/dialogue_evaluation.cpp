@@ -9,25 +9,13 @@
 #include <numeric>
 
 #include "ordo/metrics/likelihood.h"
+#include "ordo/metrics/share.h"
 #include "ordo/tasks/dialogue_examples.h"
 #include "ordo/tasks/measured.h"
 
 namespace ordo {
 
 namespace {
-
-// The share of an example's tokens that are the likeliest.
-class AnswerAccuracy final : public SumMetric {
- public:
-  AnswerAccuracy() : SumMetric(2) {}
-  void add(double right, double tokens) { keep(std::array{right, tokens}); }
-  std::vector<std::string> names() const override { return {"accuracy"}; }
-
- protected:
-  std::vector<double> scores(std::span<const double> sums) const override {
-    return {sums[1] > 0.0 ? sums[0] / sums[1] : kNoNumber};
-  }
-};
 
 struct AnswerSums {
   double nats = 0.0, right = 0.0, tokens = 0.0;
@@ -73,7 +61,7 @@ Evaluation Dialogue::evaluate(Model& model, const StreamOptions& options) const 
     judge_windows(model, *examples, numbers, sums);
   }
   Likelihood likelihood;
-  AnswerAccuracy accuracy;
+  Share accuracy("accuracy");
   Evaluation made{.protocol = "whole_examples"};
   for (const AnswerSums& of : sums) {
     likelihood.add(of.nats, std::llround(of.tokens), of.characters);

@@ -100,12 +100,6 @@ Example DrawnTask::held_out_example(Split split, uint64_t index, int64_t size) c
   return held_out(mix(split_key(seed(), split), static_cast<uint64_t>(size)), index, size);
 }
 
-Evaluation DrawnTask::evaluate(Model& model, const StreamOptions& options) const {
-  Evaluation made = SequenceTask::evaluate(model, options);
-  made.outcomes.twins = twins();
-  return made;
-}
-
 // ---- what it is ----
 
 uint64_t DrawnTask::fingerprint() const {

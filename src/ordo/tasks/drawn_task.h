@@ -30,7 +30,6 @@ class DrawnTask : public SequenceTask {
  public:
   bool has(Split split) const final;  // what is judged is held out: no evaluation of the training split
   std::optional<std::string> refuses_length(Split split, int64_t length) const override;
-  Evaluation evaluate(Model& model, const StreamOptions& options) const final;
   uint64_t fingerprint() const final;
   std::vector<std::string> summary() const final;
   bool draws_examples() const final { return true; }
@@ -38,9 +37,8 @@ class DrawnTask : public SequenceTask {
   // An example of exactly this size: a function of what is drawn alone.
   virtual Example example(KeyedSequence& draw, int64_t size) const = 0;
   // Held-out example number `index`; by default drawn as a training one is. Where held-out examples belong together
-  // (the same words in both orders), numbers i * twins() to (i + 1) * twins() - 1 are made from the same draws.
+  // (twins), they are made from the same draws.
   virtual Example held_out(uint64_t key, uint64_t index, int64_t size) const;
-  virtual int64_t twins() const { return 1; }
   virtual int64_t least_size() const { return 1; }
 
   int64_t given_length(int64_t size) const override { return size; }

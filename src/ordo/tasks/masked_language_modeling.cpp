@@ -52,23 +52,15 @@ std::optional<std::string> MaskedLanguageModeling::refuses(const Model& model) c
          "encoder";
 }
 
-std::unique_ptr<BatchStream> MaskedLanguageModeling::open(const StreamOptions& o) const {
-  const auto data = tokens(o.split);
+BatchMaker MaskedLanguageModeling::maker(const StreamOptions& o) const {
   const uint64_t key = o.training ? key_of(o.seed, "masks") : key_of(0, "masks of an evaluation");
-  const BatchMaker make = [masking = masking(), key](const TokenSequence& text, const std::vector<Window>& windows,
-                                                     int64_t epoch) {
+  return [masking = masking(), key](const TokenSequence& text, const std::vector<Window>& windows, int64_t epoch) {
     return masked_batch(text, windows, masking, mix(key, static_cast<uint64_t>(epoch)));
   };
-  return named(o.split, [&] {
-    if (o.training) return training_stream(data, {Sampling::packed, o.batch_size, o.length, o.seed, o.ranks, make});
-    return evaluation_stream(data, {o.batch_size, o.length, o.stride, o.ranks, make});
-  });
 }
 
 Evaluation MaskedLanguageModeling::evaluate(Model& model, const StreamOptions& options) const {
-  StreamOptions whole = options;
-  whole.training = false;
-  return judged(model, *open(whole), options, /*text=*/nullptr);
+  return judged(model, *windows(options), options, /*text=*/nullptr);
 }
 
 }  // namespace ordo

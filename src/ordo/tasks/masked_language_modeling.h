@@ -21,12 +21,12 @@ class MaskedLanguageModeling final : public CorpusTask {
                                     kSummary = "find hidden tokens of a text from both sides";
   MaskedLanguageModeling(const Config& config, const TaskFacts& facts);
   std::optional<std::string> refuses(const Model& model) const override;
-  std::unique_ptr<BatchStream> open(const StreamOptions& options) const override;
   // loss (nats a hidden token), perplexity, accuracy.
   Evaluation evaluate(Model& model, const StreamOptions& options) const override;
 
  private:
   int64_t own_ids() const override;
+  BatchMaker maker(const StreamOptions& options) const override;
   // The tokenizer's own mask, or the id behind those of the text.
   int64_t mask_id() const;
   Masking masking() const;

@@ -19,6 +19,11 @@ void measure(const ExampleMetric& metric, const StreamOptions& options, Evaluati
     into.notes.push_back(fmt::format("{}: {}", metric.names().front(), signature));
 }
 
+void measure_intervals(const ExampleMetric& metric, Evaluation& into) {
+  for (auto& [name, value, interval] : metric_values(metric))
+    if (interval.exists() && into.metrics.contains(name)) into.intervals[name] = std::move(interval);
+}
+
 std::string example_line(uint64_t number, const std::string& from, const Json& told,
                          std::span<const ExampleMetric* const> metrics) {
   Json line{{"example", number}, {"from", from}};

@@ -18,6 +18,10 @@ namespace ordo {
 using Told = std::function<bool(std::string_view name)>;
 void measure(const ExampleMetric& metric, const StreamOptions& options, Evaluation& into, const Told& told = {});
 
+// The intervals alone, of metrics that `into` has from sums of its own: they are not touched. The draws are those of
+// measure().
+void measure_intervals(const ExampleMetric& metric, Evaluation& into);
+
 // A line of Evaluation.rows: {"example": 6, "from": "a.tsv: line 7", …}, then what the task says of it (an object),
 // then the columns of each metric. What is not finite becomes null.
 std::string example_line(uint64_t number, const std::string& from, const Json& told,

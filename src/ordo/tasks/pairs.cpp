@@ -161,6 +161,12 @@ Example PairTask::held_out_example(Split split, uint64_t index, int64_t size) co
   return *pairs(split).all[index];
 }
 
+std::string PairTask::where(Split split, uint64_t index) const {
+  const Split read = file(split).empty() ? Split::train : split;  // a part of it is held out
+  const Example* const first = data().files->pairs[static_cast<size_t>(read)].data();
+  return fmt::format("{}: line {}", file(read).string(), pairs(split).all[index] - first + 1);
+}
+
 std::shared_ptr<const TextWriter> PairTask::writer() const {
   return std::make_shared<PairWriter>(data().files,
                                       [this](std::vector<int64_t> words) { return prompt_of(std::move(words)); });

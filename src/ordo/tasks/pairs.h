@@ -42,11 +42,12 @@ class PairTask : public SequenceTask {
   int64_t held_out_count(Split split, int64_t size) const override;
   Example held_out_example(Split split, uint64_t index, int64_t size) const override;
   std::optional<int64_t> never_right() const override { return data().files->unknown(); }
+  std::string where(Split split, uint64_t index) const override;
   std::shared_ptr<const TextWriter> writer() const override;
 
  protected:
   PairTask(const PairConfig& config, const TaskFacts& facts);
-  virtual std::vector<WordPair> read(const fs::path& path) const = 0;
+  virtual std::vector<WordPair> read(const fs::path& path) const = 0;  // of each line one
   // All files that are read for a path of the config.
   virtual std::vector<fs::path> sources(const fs::path& path) const { return {path}; }
 

@@ -57,7 +57,7 @@ bool larger_is_better(std::string_view metric) {
   });
 }
 
-TokenScores::TokenScores(const Tokenizer* tokenizer, Keep keep) : keep_(keep) {
+TokenScores::TokenScores(const Tokenizer* tokenizer, const Keep& keep) : keep_(keep) {
   if (tokenizer == nullptr) return;
   for (int64_t id = 0; id < tokenizer->vocab_size(); ++id) {
     const std::string piece = tokenizer->piece(id);
@@ -88,7 +88,8 @@ void TokenScores::judge(const Head& head, const Tensor& hidden, const Tensor& ta
   add_sum(correct_, correct.sum(at::kDouble));  // never true where the target is kIgnore
   tokens_ += weight;
   count_places(losses, counted);
-  if (keep_ == Keep::rows) count_rows(correct, counted);
+  if (keep_.outcomes) count_rows(correct, counted);
+  if (keep_.examples) add_examples(losses, correct, targets);
 }
 
 void TokenScores::count_places(const Tensor& losses, const Tensor& counted) {
@@ -101,13 +102,36 @@ void TokenScores::count_rows(const Tensor& correct, const Tensor& counted) {
                   counted.sum(1, /*keepdim=*/false, at::kDouble).clamp_min(1.0));
 }
 
-void TokenScores::count_text(const Tensor& targets) {
-  const auto count = static_cast<size_t>(targets.numel());
-  for (const int64_t id : std::span(targets.data_ptr<int64_t>(), count)) {
-    if (id == kIgnore || static_cast<size_t>(id) >= sizes_.size()) continue;
-    bytes_ += static_cast<double>(sizes_[static_cast<size_t>(id)].bytes);
-    characters_ += static_cast<double>(sizes_[static_cast<size_t>(id)].characters);
+void TokenScores::add_examples(const Tensor& losses, const Tensor& correct, const Tensor& targets) {
+  const auto nats = values_of(losses.sum(1, /*keepdim=*/false, at::kDouble));
+  const auto right = values_of(correct.sum(1, /*keepdim=*/false, at::kDouble));
+  const Tensor here = targets.to(at::kCPU).contiguous();
+  const auto length = static_cast<size_t>(here.size(1));
+  for (size_t row = 0; row < nats.size(); ++row) {
+    const std::span ids(here.const_data_ptr<int64_t>() + row * length, length);
+    const Size size = size_of(ids);
+    examples_.add({.nats = nats[row],
+                   .right = std::llround(right[row]),
+                   .tokens = std::ssize(ids) - std::count(ids.begin(), ids.end(), kIgnore),
+                   .characters = size.characters,
+                   .bytes = size.bytes});
   }
+}
+
+TokenScores::Size TokenScores::size_of(std::span<const int64_t> targets) const {
+  Size size;
+  for (const int64_t id : targets) {
+    if (id == kIgnore || static_cast<size_t>(id) >= sizes_.size()) continue;
+    size.bytes += sizes_[static_cast<size_t>(id)].bytes;
+    size.characters += sizes_[static_cast<size_t>(id)].characters;
+  }
+  return size;
+}
+
+void TokenScores::count_text(const Tensor& targets) {
+  const Size size = size_of({targets.const_data_ptr<int64_t>(), static_cast<size_t>(targets.numel())});
+  bytes_ += static_cast<double>(size.bytes);
+  characters_ += static_cast<double>(size.characters);
 }
 
 Metrics TokenScores::metrics() const {

@@ -24,9 +24,7 @@ class SequenceExamples final : public ExampleSet {
     return task_.batch_of(examples);
   }
   int64_t length(uint64_t number) const override { return options_.training ? task_.training_length(number) : 0; }
-  std::string name(uint64_t number) const override {
-    return fmt::format("{} example {}", split_name(options_.split), number);
-  }
+  std::string name(uint64_t number) const override { return task_.where(options_.split, number); }
 
  private:
   const SequenceTask& task_;

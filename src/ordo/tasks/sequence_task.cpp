@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "ordo/config/config.h"
 #include "ordo/core/text.h"
 #include "ordo/data/streams.h"
+#include "ordo/tasks/measured.h"
 #include "ordo/tasks/scores.h"
 
 namespace ordo {
@@ -32,6 +34,17 @@ Tensor filled(const std::vector<std::vector<int64_t>>& lists, int64_t with) {
     place += L;
   }
   return all;
+}
+
+// Adds for each row the likeliest ids at its targets [B, L], which are on the CPU. A row at a time: whole logits of a
+// batch may be large.
+void add_likeliest(const Head& head, const Tensor& hidden, const Tensor& targets,
+                   std::vector<std::vector<int64_t>>& likeliest) {
+  for (int64_t row = 0; row < targets.size(0); ++row) {
+    const Tensor asked = targets[row].ne(kIgnore).nonzero().squeeze(1).to(hidden.device());
+    const Tensor best = head.logits(hidden[row].index_select(0, asked)).argmax(1).to(at::kCPU).contiguous();
+    likeliest.emplace_back(best.const_data_ptr<int64_t>(), best.const_data_ptr<int64_t>() + best.numel());
+  }
 }
 
 }  // namespace
@@ -63,13 +76,27 @@ std::optional<std::string> SequenceTask::refuses(const Model& model) const {
   return std::nullopt;
 }
 
+// What is not asked is a dot; what the model writes there may be a mark.
+std::string SequenceTask::words(const std::vector<int64_t>& ids) const {
+  constexpr std::string_view kMarks[] = {"<padding>", "<equals>", "<slot>", "<question>", "<start>"};
+  std::vector<std::string> list;
+  for (const int64_t id : ids) {
+    if (id == kIgnore)
+      list.emplace_back(".");
+    else if (id < std::ssize(symbols()))
+      list.push_back(symbols()[static_cast<size_t>(id)]);
+    else
+      list.emplace_back(kMarks[id - std::ssize(symbols())]);
+  }
+  return join(list, " ");
+}
+
 std::string SequenceTask::text(const Example& example) const {
-  const auto words = [&](const std::vector<int64_t>& ids) {
-    std::vector<std::string> list;
-    for (const int64_t id : ids) list.push_back(id == kIgnore ? "." : symbols()[static_cast<size_t>(id)]);
-    return join(list, " ");
-  };
   return words(example.given) + " -> " + words(example.asked);
+}
+
+std::string SequenceTask::where(Split split, uint64_t index) const {
+  return fmt::format("{} example {}", split_name(split), index);
 }
 
 // ---- rows ----
@@ -152,17 +179,43 @@ Evaluation SequenceTask::evaluate(Model& model, const StreamOptions& options) co
   StreamOptions whole = options;
   whole.training = false;
   const auto stream = open(whole);
-  TokenScores scores(nullptr, TokenScores::Keep::rows);
+  const bool tells_each = options.details && tells_symbols();
+  TokenScores scores(nullptr, {.outcomes = true, .examples = options.details});
+  std::vector<std::vector<int64_t>> likeliest;
   const c10::NoGradGuard no_gradients;
   while (const auto batch = stream->next()) {
     if (options.stop != nullptr && options.stop->load()) return {};
     const Batch there = to_device(*batch, model.head().weight().device());
-    scores.judge(model.head(), judged(model, there), there.targets, there.weight, never_right());
+    const Tensor hidden = judged(model, there);
+    scores.judge(model.head(), hidden, there.targets, there.weight, never_right());
+    if (tells_each) add_likeliest(model.head(), hidden, batch->targets, likeliest);
   }
   Evaluation made = scores.evaluation();
   made.protocol = "whole_examples";
+  made.outcomes.twins = twins();
   if (asks_ == Asks::label) made.metrics.erase("exact_match");
+  if (options.details) scores.examples().add_intervals(blocks_of(scores.examples().count(), twins()), made);
+  if (tells_each) add_rows(options, scores.examples(), likeliest, made);
   return made;
+}
+
+void SequenceTask::add_rows(const StreamOptions& options, const TokenExamples& examples,
+                            const std::vector<std::vector<int64_t>>& likeliest, Evaluation& made) const {
+  for (int64_t i = 0; i < examples.count(); ++i) {
+    const auto number = static_cast<uint64_t>(i);
+    const Example example = held_out_example(options.split, number, options.length);
+    std::vector<int64_t> shown = example.asked;  // with a dot wherever nothing is asked
+    auto next = likeliest[number].begin();
+    for (int64_t& id : shown) id = id == kIgnore ? kIgnore : *next++;
+    Json told{{"given", words(example.given)},
+              {"asked", words(example.asked)},
+              {"likeliest", words(shown)},
+              {"right", examples.at(i).all_right()}};
+    told.update(examples.values(i, made.metrics));
+    made.rows.push_back(example_line(number, where(options.split, number), told));
+  }
+  if (made.outcomes.twins > 1 && !made.intervals.empty())
+    made.notes.push_back(fmt::format("{} examples at a time belong together, and are drawn together", twins()));
 }
 
 }  // namespace ordo

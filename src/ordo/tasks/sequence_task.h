@@ -16,6 +16,7 @@
 namespace ordo {
 
 class SequenceExamples;  // sequence_stream.cpp
+class TokenExamples;     // token_examples.h
 
 // What is asked: `label`: one symbol for the whole row; `sequence`: symbols that follow the row; `each`: one symbol
 // for each of the row's own.
@@ -39,7 +40,10 @@ class SequenceTask : public Task {
   int64_t row_length(int64_t size) const final;
   std::unique_ptr<BatchStream> open(const StreamOptions& options) const final;
   Loss loss(Model& model, const Batch& batch, const LossOptions& options) const final;
-  // loss, perplexity and accuracy of the symbols asked; exact_match of whole answers where they are several.
+  // loss, perplexity and accuracy of the symbols asked; exact_match of whole answers where they are several. With
+  // details their intervals, from drawing examples (twins together), and rows {"given", "asked", "likeliest", "right",
+  // "loss"}: likeliest is the symbol that the model holds likeliest at each place, right symbols before it, which is no
+  // answer that it wrote.
   Evaluation evaluate(Model& model, const StreamOptions& options) const override;
   const Tokenizer* tokenizer() const override { return nullptr; }
 
@@ -49,6 +53,10 @@ class SequenceTask : public Task {
   virtual std::optional<int64_t> never_right() const { return std::nullopt; }
   Asks asks() const { return asks_; }
   std::string text(const Example& example) const;  // "3 1 2 -> 2 1 3"
+  // Held-out examples i * twins() … (i + 1) * twins() - 1 belong together: the same words in both orders.
+  virtual int64_t twins() const { return 1; }
+  // Where an example came from: "test example 6"; of files "a.tsv: line 7".
+  virtual std::string where(Split split, uint64_t index) const;
 
   // Symbols given and asked at this size, at the most. Throws ConfigError for a size that the settings do not allow.
   virtual int64_t given_length(int64_t size) const = 0;
@@ -77,6 +85,8 @@ class SequenceTask : public Task {
   SequenceTask(const TaskFacts& facts, Asks asks, ReadAt read = ReadAt::automatic);
   uint64_t seed() const { return facts_.seed; }
   Prompt prompt_of(std::vector<int64_t> given) const;  // from where a causal model writes a `sequence`
+  // Are examples told by their symbols (StreamOptions.details)? Else the task tells them in its own words.
+  virtual bool tells_symbols() const { return true; }
 
  private:
   friend class SequenceExamples;
@@ -88,6 +98,9 @@ class SequenceTask : public Task {
   void lay_out_pair(const Example& example, Rows& rows) const;
   Batch batch_of(const std::vector<Example>& examples) const;
   Tensor judged(Model& model, const Batch& batch) const;  // the hidden states that targets belong to
+  std::string words(const std::vector<int64_t>& ids) const;
+  void add_rows(const StreamOptions& options, const TokenExamples& examples,
+                const std::vector<std::vector<int64_t>>& likeliest, Evaluation& made) const;
   TaskFacts facts_;
   Asks asks_;
   ReadAt read_;

@@ -58,25 +58,17 @@ std::optional<std::string> SpanCorruption::refuses_length(Split split, int64_t l
                      spans, length, spans + 1, config_.sentinels);
 }
 
-std::unique_ptr<BatchStream> SpanCorruption::open(const StreamOptions& o) const {
+BatchMaker SpanCorruption::maker(const StreamOptions& o) const {
   const auto refusal = refuses_length(o.split, o.length);
   require<ConfigError>(!refusal, "{}", refusal.value_or(""));
-  const auto data = tokens(o.split);
   const uint64_t key = o.training ? key_of(o.seed, "spans") : key_of(0, "spans of an evaluation");
-  const BatchMaker make = [rules = rules(), key](const TokenSequence& text, const std::vector<Window>& windows,
-                                                 int64_t epoch) {
+  return [rules = rules(), key](const TokenSequence& text, const std::vector<Window>& windows, int64_t epoch) {
     return span_batch(text, windows, rules, mix(key, static_cast<uint64_t>(epoch)));
   };
-  return named(o.split, [&] {
-    if (o.training) return training_stream(data, {Sampling::packed, o.batch_size, o.length, o.seed, o.ranks, make});
-    return evaluation_stream(data, {o.batch_size, o.length, o.stride, o.ranks, make});
-  });
 }
 
 Evaluation SpanCorruption::evaluate(Model& model, const StreamOptions& options) const {
-  StreamOptions whole = options;
-  whole.training = false;
-  return judged(model, *open(whole), options, /*text=*/nullptr);
+  return judged(model, *windows(options), options, /*text=*/nullptr);
 }
 
 }  // namespace ordo

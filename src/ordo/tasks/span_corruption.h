@@ -24,12 +24,12 @@ class SpanCorruption final : public CorpusTask {
   std::optional<std::string> refuses(const Model& model) const override;
   std::optional<std::string> refuses_length(Split split, int64_t length) const override;
   int64_t row_length(int64_t length) const override;
-  std::unique_ptr<BatchStream> open(const StreamOptions& options) const override;
   // loss (nats a token written), perplexity, accuracy.
   Evaluation evaluate(Model& model, const StreamOptions& options) const override;
 
  private:
   int64_t own_ids() const override;
+  BatchMaker maker(const StreamOptions& options) const override;
   // With the tokenizer's own ids where it has them (<extra_id_0>, …; <pad>), else those behind its vocabulary.
   SpanRules rules() const;
   Config config_;

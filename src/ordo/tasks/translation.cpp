@@ -188,6 +188,10 @@ Example Translation::held_out_example(Split split, uint64_t index, int64_t size)
   return pairs(split)[index].ids;
 }
 
+std::string Translation::where(Split split, uint64_t index) const {
+  return texts().pairs[static_cast<size_t>(split)][pairs(split)[index].number].where;
+}
+
 std::shared_ptr<const TextWriter> Translation::writer() const {
   return std::make_shared<TranslationWriter>(source(), target(),
                                              [this](std::vector<int64_t> ids) { return prompt_of(std::move(ids)); });

@@ -45,9 +45,11 @@ class Translation final : public SequenceTask {
   bool has(Split split) const override;
   std::optional<std::string> refuses_length(Split split, int64_t length) const override;
   bool draws_examples() const override { return rule_ != nullptr && rule_->drawn(); }
-  // Those of SequenceTask; with StreamOptions.details, or as `written` says, the metrics of whole texts too.
+  // Those of SequenceTask; with StreamOptions.details, or as `written` says, the metrics of whole texts too. Rows tell
+  // what was written, where anything is.
   Evaluation evaluate(Model& model, const StreamOptions& options) const override;
   const Tokenizer* tokenizer() const override { return &target(); }
+  std::string where(Split split, uint64_t index) const override;
   std::shared_ptr<const TextWriter> writer() const override;
   uint64_t fingerprint() const override;
   std::vector<std::string> summary() const override;
@@ -85,6 +87,7 @@ class Translation final : public SequenceTask {
   std::vector<Pair> encoded(Split split) const;
   std::vector<MixedPart> parts() const;  // of all training pairs, where files have weights
   std::vector<std::string> write(Model& model, const StreamOptions& options, int64_t count) const;
+  bool tells_symbols() const override { return config_.written.metrics.empty(); }
   int64_t most_written(Model& model, int64_t longest) const;  // tokens, of sources of at most so many
   void judge_written(Model& model, const StreamOptions& options, Evaluation& made) const;
 
