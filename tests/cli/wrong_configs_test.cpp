@@ -27,6 +27,8 @@ train:
   length: 16
 )";
 
+constexpr std::string_view kMade = "data: {generate: {kind: chase, sentences: 20, held_out: 5}}";
+
 const std::vector<Mistake>& wrong_configs() {
   static const std::vector<Mistake> kMistakes{
       // sizes that no machine has
@@ -144,6 +146,7 @@ const std::vector<Mistake>& wrong_configs() {
       {"dim: 32", "dim: 32\n  dropout: nan", "8:12", {"nan"}},
       {"dim: 32", "dim: 32\n  dropout: .inf", "8:12", {".inf"}},
       {"steps: 2", "steps: 2\n  clip: 1e400", "13:9", {"1e400"}},
+      {"steps: 2", "steps: 2\n  clip: 1e-300", "13:9", {"train.clip (1e-300) makes every gradient 0"}},
       {"attention: {heads: 2}", "attention: 2", "9:14", {"attention", "map"}},
       {"steps: 2", "steps: 5 parsecs", "12:10", {"parsecs", "steps", "epochs", "tokens"}},
       {"steps: 2", "steps: 2\n  recompute: {kind: budget, memory: 4 XB}", "13:37", {"XB", "GB"}},
@@ -189,10 +192,18 @@ const std::vector<Mistake>& wrong_configs() {
       {"task:", "device: cuda:x\ntask:", "1:1", {"cuda:x", "cuda:N"}},
       {"task:", "name: a/b\ntask:", "1:1", {"a/b"}},
       {"held_out: 5}", "held_out: 5}, train: input.txt", "4:3", {"task.data.generate", "task.data.train"}},
-      {"data: {generate: {kind: chase, sentences: 20, held_out: 5}}",
-       "data: {}",
-       "4:3",
-       {"task.data.train", "missing"}},
+      // weights
+      {"held_out: 5}", "held_out: 5}, weights: [1]", "4:3", {"task.data.weights", "there are none"}},
+      {kMade, "data: {train: [a, b], weights: [0.7]}", "4:3", {"weights are 1", "names 2 files or patterns"}},
+      {kMade, "data: {train: [a, b], weights: [0.7, 0]}", "4:40", {"weights", "0"}},
+      {kMade, "data: {train: [a, b], weights: [0.7, -2]}", "4:40", {"weights", "-2"}},
+      {kMade, "data: {train: [a, b], weights: [nan, 1]}", "4:35", {"weights", "nan"}},
+      {kMade, "data: {train: [a, b], weights: [1, .inf]}", "4:38", {"weights", ".inf"}},
+      {kMade,
+       "sampling: consecutive\n  data: {train: [a, b], weights: [1, 2]}",
+       "2:9",
+       {"task.sampling: consecutive", "task.data.weights", "packed or random"}},
+      {kMade, "data: {}", "4:3", {"task.data.train", "missing"}},
       {"tokenizer: char\n  ", "", "2:9", {"task.tokenizer"}},
       {"position: rope", "position: {kind: learned, max_positions: 8}", "10:20", {"max_positions", "8", "16"}},
       {"position: rope", "position: learned\n  max_length: 8", "11:3", {"model.max_length", "train.length", "8", "16"}},

@@ -180,6 +180,25 @@ TEST_CASE("run: a metric of a split or a name that is not there is refused with 
                  "train.early_stop.metric asks for the metric 'accuracy'"));
 }
 
+TEST_CASE("run: an evaluation that fails loses no training: its step is saved, and the mended run begins with it",
+          "[unit]") {
+  const TemporaryFolder folder("failed");
+  CHECK(contains(thrown<ConfigError>([&] { run_sample({"checkpoint.best=validation.los"}, folder.path(), {3.0}); }),
+                 "'los' of validation data"));
+  CHECK(pointed(folder.path(), "last") == 5);
+  const RunConfig mended = sample_config({});
+  Recorder recorder;
+  TrainerParts parts = sample_parts(mended);
+  parts.run = folder.path();
+  parts.observers = {&recorder};
+  Trainer trainer(mended, parts);
+  trainer.restore(Checkpoint(folder.path() / "step-00000005"));
+  CHECK(trainer.run().end == RunReport::End::done);
+  CHECK(recorder.steps.empty());
+  CHECK(evaluated_steps(recorder) == std::vector<int64_t>{5});
+  CHECK(pointed(folder.path(), "best") == 5);
+}
+
 TEST_CASE("run: a stop during an evaluation leaves it to the resume, with no line of it and no further step",
           "[unit]") {
   const TemporaryFolder folder("abandoned");

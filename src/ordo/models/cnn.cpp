@@ -21,7 +21,7 @@ namespace {
 
 constexpr NamedValue kCnnActivationNames[] = {{"gated", static_cast<int>(CnnActivation::gated)},
                                               {"relu", static_cast<int>(CnnActivation::relu)}};
-constexpr int64_t kMostDilation = 1 << 20;
+constexpr int64_t kMostDilation = 1 << 15;  // the zeros before a row cost memory
 
 CnnConfig checked_cnn(const CnnConfig& config, const ModelFacts& facts) {
   Problems problems;

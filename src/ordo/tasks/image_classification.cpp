@@ -98,6 +98,10 @@ std::vector<SignalExample> ImageClassification::read(Split split, BadLines& bad)
 
 SignalFacts ImageClassification::signal() const { return facts_of(all(Split::train).front().signal); }
 
+Tensor ImageClassification::coloured(const Tensor& image) const {
+  return image.size(0) == 1 ? image.expand({signal().channels, -1, -1}).contiguous() : image;
+}
+
 // Of files like those of training: a table's pixels have a scale of their own.
 std::optional<ClassTask::InputKind> ImageClassification::input_kind() const {
   if (makes() || is_image_table(data_.train)) return std::nullopt;
@@ -106,9 +110,8 @@ std::optional<ClassTask::InputKind> ImageClassification::input_kind() const {
 
 Tensor ImageClassification::read_input(const fs::path& path, int64_t length) const {
   (void)length;
-  Tensor image = read_image(path);
   const SignalFacts wanted = signal();
-  if (image.size(0) == 1) image = image.expand({wanted.channels, -1, -1}).contiguous();  // grey is a colour, too
+  const Tensor image = coloured(read_image(path));
   require<DataError>(image.sizes() == at::IntArrayRef({wanted.channels, wanted.height, wanted.width}),
                      "{}: expected {}, as in training, found {}", path.string(), signal_text(wanted),
                      signal_text(facts_of(image)));
@@ -123,7 +126,7 @@ int64_t ImageClassification::row_length(int64_t length) const {
 
 std::optional<std::string> ImageClassification::refuses_length(Split split, int64_t length) const {
   if (!has(split)) return std::nullopt;
-  const Tensor& first = all(split).front().signal;
+  const Tensor first = coloured(all(split).front().signal);
   const SignalFacts facts = signal();
   if (first.sizes() != at::IntArrayRef{facts.channels, facts.height, facts.width})
     return fmt::format("{} has {}, but training has {}: all must be of one size", split_name(split),
@@ -140,7 +143,7 @@ std::string ImageClassification::sizes_text() const { return signal_text(signal(
 Batch ImageClassification::side_by_side(std::span<const SignalExample* const> examples, int64_t length) const {
   (void)length;
   std::vector<Tensor> images;
-  for (const auto* example : examples) images.push_back(example->signal);
+  for (const auto* example : examples) images.push_back(coloured(example->signal));
   Batch batch;
   batch.signal = standardised(at::stack(images), 1);
   return batch;

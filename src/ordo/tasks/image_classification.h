@@ -46,6 +46,7 @@ class ImageClassification final : public SignalTask {
   int64_t length_of(const SignalExample& example, int64_t length) const override;
 
  private:
+  Tensor coloured(const Tensor& image) const;  // a grey one where training has colours, too
   ImageDataConfig data_;
 };
 void fields(Fields& f, ImageClassification::Config& c);

@@ -143,6 +143,11 @@ bool is_image_table(const fs::path& path) {
 std::vector<SignalExample> read_labelled_images(const fs::path& images, const fs::path& labels,
                                                 const TableImagesConfig& table, BadLines& bad) {
   std::error_code ignored;
+  require<DataError>(fs::exists(images, ignored), "cannot read {}: there is no such file or folder", images.string());
+  const std::string ending = images.extension().string();
+  require<DataError>(ending != ".png" && ending != ".jpg" && ending != ".jpeg",
+                     "{} is a single image; give the folder that holds a folder of images for each class",
+                     images.string());
   const bool folder = fs::is_directory(images, ignored), in_table = !folder && is_image_table(images);
   require<ConfigError>(!folder || labels.empty(), "{} is a folder, whose sub-folders are the labels: leave {} out",
                        images.string(), labels.string());

@@ -30,7 +30,9 @@ struct Trainer::Inside {
   void require_same_data(const TrainState& saved) const;
   void keep_verdicts_of_same_metrics(TrainState& saved) const;
   void tell_missing_splits() const;
-  bool evaluate_now();  // false: a stop cut it short, and the step still counts as not evaluated
+  // False: a stop cut it short, and the step still counts as not evaluated. One that fails leaves a checkpoint behind.
+  bool evaluate_now();
+  bool judged_now();
   bool due(int64_t every) const { return every > 0 && state.step % every == 0; }
   bool stop_asked() const { return parts.stop != nullptr && parts.stop->load(); }
   void save_now();

@@ -214,6 +214,9 @@ void check(const RunConfig& c, Problems& problems) {
     problems.add("name", "'{}' names a folder, so it must not start with a dot or hold / or \\", c.name);
   check_device(c.device, problems);
   check_batch(c.train, problems);
+  if (constexpr double kLeastClip = 1e-20; c.train.clip > 0.0 && c.train.clip < kLeastClip)
+    problems.add("train.clip", "train.clip ({}) makes every gradient 0; give {} or more, or 0 for no clipping",
+                 number_text(c.train.clip), number_text(kLeastClip));
   check_warmup(c.train, problems);
   check_lengths(c, problems);
   if (c.train.early_stop) {

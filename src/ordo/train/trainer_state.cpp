@@ -120,6 +120,22 @@ std::vector<EvalReport> Trainer::Inside::evaluate(Split split, const std::atomic
 
 // Nothing is told or judged before all splits are through: what a stop cut short is made again as a whole.
 bool Trainer::Inside::evaluate_now() {
+  const TrainState before = state;
+  const Judge unmoved = judge;
+  try {
+    return judged_now();
+  } catch (const Error&) {  // what was trained is kept: a run that is mended goes on with this evaluation
+    state = before;
+    judge = unmoved;
+    if (saver && saved_step != state.step)
+      log::warn("the evaluation failed; step {} is saved before the run ends", state.step);
+    save_now();
+    if (saver) tell_saved(saver->finish());
+    throw;
+  }
+}
+
+bool Trainer::Inside::judged_now() {
   std::vector<std::vector<EvalReport>> all;
   for (const Split split : judge.splits()) {
     if (!parts.task->has(split)) continue;
