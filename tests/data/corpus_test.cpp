@@ -80,6 +80,30 @@ TEST_CASE("corpora: a validation fraction is the last part of the training token
   }
 }
 
+TEST_CASE("corpora: with weights the entries of the list are parts, a pattern one, and validation is cut from each",
+          "[unit]") {
+  const Scratch scratch;
+  scratch.write("many/1.txt", "abcde");
+  scratch.write("many/2.txt", "fghij");
+  DataConfig config{.train = {scratch / "many/*.txt", scratch.write("one.txt", "0123456789")}, .weights = {3, 1}};
+  Corpus whole(config, 0);
+  CHECK(text_of(*whole.tokens(Split::train, bytes().get(), 256), *bytes()) == "abcdefghij0123456789");
+  REQUIRE(whole.parts().size() == 2);
+  CHECK(whole.parts()[0].name == (scratch / "many/*.txt").string());
+  CHECK(whole.parts()[0].weight == 3.0);
+  CHECK(whole.parts()[0].count == 10);
+  config.validation_fraction = 0.2;
+  Corpus cut(config, 0);
+  CHECK(text_of(*cut.tokens(Split::validation, bytes().get(), 256), *bytes()) == "ij89");
+  CHECK(text_of(*cut.tokens(Split::train, bytes().get(), 256), *bytes()) == "abcdefgh01234567");
+  REQUIRE(cut.parts().size() == 2);
+  CHECK(cut.parts()[1].count == 8);
+  config.weights = {};
+  Corpus plain(config, 0);
+  CHECK(text_of(*plain.tokens(Split::validation, bytes().get(), 256), *bytes()) == "6789");
+  CHECK(plain.parts().empty());
+}
+
 TEST_CASE("corpora: a tokenizer learns from all of the training files, and from no other", "[unit]") {
   const Scratch scratch;
   DataConfig config{.train = {scratch.write("a.txt", "abc"), scratch.write("b.txt", "xyz")},
@@ -129,6 +153,37 @@ TEST_CASE("corpora: a split that is not there is asked for by its key", "[unit]"
                  "validation_fraction"));
 }
 
+TEST_CASE("corpora: bad lines are left out, counted and told of each split", "[unit]") {
+  const Scratch scratch;
+  DataConfig config{.train = {scratch.write("a.txt", "abc\ncab\n")},
+                    .validation = {scratch.write("b.txt", "ab\nabxab\nxx\nc\xE9\nba\ncax")},
+                    .on_bad_line = OnBadLine::skip};
+  const auto letters = tokenizers().build("char", {.text = [] { return std::string("abc\n"); }});
+  Corpus corpus(config, 0);
+  CHECK(text_of(*corpus.tokens(Split::validation, letters.get(), 4), *letters) == "ab\n\n\n\nba\n");
+  CHECK(text_of(*corpus.tokens(Split::train, letters.get(), 4), *letters) == "abc\ncab\n");
+  CHECK(corpus.left_out(Split::train).empty());
+  const std::string told = corpus.left_out(Split::validation);
+  CHECK(contains(told, "4 lines left out: "));
+  CHECK(contains(told, "b.txt: line 4: byte 0xE9"));
+  CHECK(contains(told, "b.txt: line 2, column 3: unknown character 'x' (U+0078)"));
+  CHECK(contains(told, "b.txt: line 3, column 1: unknown character"));
+  config.on_bad_line = OnBadLine::stop;
+  config.validation = {scratch.write("c.txt", "ab\nabxab\n")};
+  CHECK(contains(thrown<DataError>([&] { Corpus(config, 0).tokens(Split::validation, letters.get(), 4); }),
+                 "c.txt: line 2, column 3: unknown character 'x'"));
+
+  const auto no_break = tokenizers().build("char", {.text = [] { return std::string("abc"); }});
+  config.on_bad_line = OnBadLine::skip;
+  CHECK(text_of(*Corpus(config, 0).tokens(Split::train, no_break.get(), 3), *no_break) == "abccab");
+
+  config.column = "text";
+  config.train = {scratch.write("d.jsonl", "{\"text\": \"ab\"}\n{\"txt\": 1}\n{\"text\": \"ba\"}\n")};
+  Corpus records(config, 0);
+  CHECK(text_of(*records.tokens(Split::train, letters.get(), 4), *letters) == "ab\n\nba\n\n");
+  CHECK(contains(records.left_out(Split::train), "d.jsonl: line 2: 'text' is missing"));
+}
+
 TEST_CASE("corpora: made text comes with all three splits, each another text", "[unit]") {
   const DataConfig config{.generate = Choice<TextSource>("chase")};
   Corpus corpus(config, 5);
@@ -156,8 +211,14 @@ TEST_CASE("corpora: settings that cannot hold together are named together", "[un
   CHECK(contains(complaints({.train = {"a"}, .generate = made}), "task.data.generate and task.data.train"));
   CHECK(contains(complaints({.validation = {"a"}, .generate = made}), "task.data.generate and task.data.validation "));
   CHECK(contains(complaints({.test = {"a"}, .generate = made}), "task.data.generate and task.data.test"));
+  CHECK(contains(complaints({.weights = {1}, .generate = made}), "task.data.weights are of the files"));
+  CHECK(contains(complaints({.train = {"a", "b"}, .weights = {1}}), "task.data.weights are 1"));
+  CHECK(complaints({.train = {"a", "b"}, .weights = {1, 2}}).empty());
   CHECK(contains(complaints({.validation_fraction = 0.1, .generate = made}),
                  "task.data.generate and task.data.validation_fraction"));
+  CHECK(streamed_contradictions({.train = {"a"}, .validation = {"b"}}, "task.data").empty());
+  CHECK(streamed_contradictions({.weights = {1}, .validation_fraction = 0.1, .generate = made}, "task.data").size() ==
+        3);
 }
 
 TEST_CASE("corpora: the settings are read from YAML, one file or a list of them", "[unit]") {
@@ -169,6 +230,9 @@ TEST_CASE("corpora: the settings are read from YAML, one file or a list of them"
   CHECK(file.data.validation.size() == 2);
   CHECK(file.data.documents == Documents::blank_line);
   CHECK(file.data.token_type == TokenType::uint32);
+  DataFile weighted;
+  load_config_text("data: {train: [a.txt, 'b*.txt'], weights: [0.7, 0.3]}", walk_of(weighted), {});
+  CHECK(weighted.data.weights == std::vector<double>{0.7, 0.3});
   DataFile made;
   load_config_text("data: {generate: {kind: chase, sentences: 10}}", walk_of(made), {});
   REQUIRE(made.data.generate);

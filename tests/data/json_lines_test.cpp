@@ -137,4 +137,13 @@ TEST_CASE("JSON lines: bad lines and bad fields are left out, counted and told",
   CHECK(contains(thrown<DataError>([&] { values_in(none, all); }), "b.jsonl: no line is left: 2 lines left out"));
 }
 
+TEST_CASE("JSON lines: a line that is not UTF-8 is a bad line", "[unit]") {
+  const Scratch scratch;
+  BadLines bad(OnBadLine::skip);
+  const auto values = values_in(scratch.write("a.jsonl", "1\n\"caf\xE9\"\n2\n"), bad);
+  CHECK(values == Values{{1, "1"}, {3, "2"}});
+  CHECK(contains(bad.sentence(), "1 line left out: "));
+  CHECK(contains(bad.sentence(), "a.jsonl: line 2: byte 0xE9 (byte 6 of the file)"));
+}
+
 }  // namespace ordo::test

@@ -129,4 +129,23 @@ TEST_CASE("packed files: the name behind the packing", "[unit]") {
   CHECK(without_packing("a.gz/b.csv") == fs::path("a.gz/b.csv"));
 }
 
+TEST_CASE("packed files: pieces of any size are the whole, and what is skipped is not read", "[unit]") {
+  const Scratch scratch;
+  const std::string bytes = noise(300'000);
+  const std::string half = bytes.substr(0, 150'000), rest = bytes.substr(150'000);
+  for (const auto& path : {scratch.write("a", bytes), scratch.write("a.gz", gzip_of(half) + gzip_of(rest)),
+                           scratch.write("a.zst", zstd_of(half) + zstd_of(rest))})
+    for (const size_t size : {999, 4096, 150'000, 300'000, 400'000}) {
+      CAPTURE(path, size);
+      const auto reader = PackedReader::open(path);
+      REQUIRE(reader->skip(77));
+      std::string all, piece(size, '\0');
+      while (const size_t got = reader->read(piece.data(), size)) all.append(piece, 0, got);
+      CHECK((all == bytes.substr(77)));
+      CHECK(reader->read(piece.data(), size) == 0);
+      CHECK(!PackedReader::open(path)->skip(300'001));
+      CHECK(PackedReader::open(path)->skip(300'000));
+    }
+}
+
 }  // namespace ordo::test

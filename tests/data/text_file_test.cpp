@@ -129,4 +129,16 @@ TEST_CASE("text files: patterns stand for the files there, in the order of their
   CHECK(contains(thrown<DataError>([&] { expand_paths({scratch / "a.txt", scratch / "?.txt"}); }), "named twice"));
 }
 
+TEST_CASE("text files: lines that are not UTF-8 are left out when that is asked for", "[unit]") {
+  const Scratch scratch;
+  BadLines bad(OnBadLine::skip);
+  const auto path = scratch.write("a.txt", "\xEF\xBB\xBFone\r\ncaf\xE9 \xE8\r\ntwo\n\xFF\n\xE4\xB8");
+  CHECK(read_text(path, bad) == "one\n\ntwo\n\n");
+  CHECK(bad.count() == 3);
+  CHECK(contains(bad.sentence(), "a.txt: line 2: byte 0xE9 (byte 11 of the file)"));
+  CHECK(contains(bad.sentence(), "a.txt: line 5: byte 0xE4"));
+  const auto none = scratch.write("b.txt", "\xFF\n\xFE\n");
+  CHECK(contains(thrown<DataError>([&] { read_text(none, bad); }), "b.txt: no line is left: "));
+}
+
 }  // namespace ordo::test

@@ -2,6 +2,7 @@
 #include "support/catch.h"
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "ordo/config/config.h"
@@ -80,6 +81,8 @@ TEST_CASE("horizons: steps, epochs and tokens become steps, and never zero unles
   const HorizonFacts facts{.steps_per_epoch = 2.5, .tokens_per_step = 64.0};
   CHECK(horizon_steps({7, "steps"}, facts) == 7);
   CHECK(horizon_steps({2, "epochs"}, facts) == 5);
+  const HorizonFacts endless{.steps_per_epoch = std::numeric_limits<double>::infinity(), .tokens_per_step = 64.0};
+  CHECK(contains(thrown<ConfigError>([&] { horizon_steps({2, "epochs"}, endless); }), "give steps or tokens"));
   CHECK(horizon_steps({0.01, "epochs"}, facts) == 1);
   CHECK(horizon_steps({65, "tokens"}, facts) == 2);
   CHECK(horizon_steps({0, "tokens"}, facts) == 0);

@@ -5,6 +5,8 @@
 #include <string_view>
 
 #include "ordo/config/fields.h"
+#include "ordo/core/files.h"
+#include "ordo/data/bad_lines.h"
 #include "ordo/data/tokenizer.h"
 #include "ordo/data/tokens.h"
 
@@ -18,9 +20,17 @@ inline constexpr NamedValue kDocuments[] = {{"file", static_cast<int>(Documents:
 // The next end of a document after `from`: blank lines go to the document before them, so that all characters stay.
 size_t document_end(std::string_view text, size_t from, Documents documents);
 
-// Adds the documents of a text, `name` its store's. Throws DataError with line and column for a character that the
-// tokenizer does not know.
-void add_text(TokenSequence& sequence, const std::string& name, std::string_view text, Documents documents,
-              const Tokenizer& tokenizer);
+// What goes behind each text of a column.
+inline constexpr std::string_view kBehindRecord = "\n\n";
+
+struct FileText {
+  fs::path path;
+  std::string_view text;
+  std::string part = {};  // behind the file's name, where this is a part of it: " from line 7"
+};
+// Adds the documents of a text. A line with a character that the tokenizer does not know goes to `bad`, with line and
+// column; what is left out leaves its line break.
+void add_text(TokenSequence& sequence, const FileText& from, Documents documents, const Tokenizer& tokenizer,
+              BadLines& bad);
 
 }  // namespace ordo

@@ -2,8 +2,7 @@
 #include "ordo/data/json_lines.h"
 
 #include <algorithm>
-
-#include "ordo/data/text_file.h"
+#include <utility>
 
 namespace ordo {
 
@@ -26,19 +25,37 @@ Json parsed_line(std::string_view text, const std::string& place) {
 
 }  // namespace
 
-void read_json_lines(const fs::path& path, BadLines& bad, const VisitJson& visit) {
-  const std::string whole = read_text(path);
+bool JsonLineReader::read(const LineBlock& block, BadLines& bad, const VisitJson& visit) {
   bool taken = false;
-  std::string_view rest = whole;
-  for (size_t line = 1; !rest.empty(); ++line) {
+  FilePlace at = block.begin;
+  std::string_view rest = block.bytes;
+  while (!rest.empty()) {
     const std::string_view text = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(text.size() + 1, rest.size()));
-    taken |= bad.attempt([&] {
-      const std::string place = fmt::format("{}: line {}", path.string(), line);
-      const Json value = parsed_line(text, place);
-      visit(JsonView(value, place), line);
-    });
+    const bool begun = std::exchange(within_long_, block.cut && rest.empty());
+    if (!begun && within_long_)
+      bad.leave_out(fmt::format("{}: line {} is longer than {} bytes, the most that is read at once", path_.string(),
+                                at.line, text.size()));
+    if (!begun && !within_long_) taken |= bad.attempt([&] { read_line(text, at, visit); });
+    at.offset += text.size() + 1;
+    ++at.line;
   }
+  return taken;
+}
+
+void JsonLineReader::read_line(std::string_view text, const FilePlace& at, const VisitJson& visit) const {
+  require_utf8(path_, text, at);
+  const std::string place = fmt::format("{}: line {}", path_.string(), at.line);
+  const Json value = parsed_line(text, place);
+  visit(JsonView(value, place), static_cast<size_t>(at.line));
+}
+
+void read_json_lines(const fs::path& path, BadLines& bad, const VisitJson& visit) {
+  constexpr uint64_t kBlock = uint64_t{1} << 20, kLongest = uint64_t{1} << 30;
+  LineBlocks blocks(path, {}, kLongest);
+  JsonLineReader reader(path);
+  bool taken = false;
+  for (LineBlock block; blocks.next(kBlock, block);) taken |= reader.read(block, bad, visit);
   require<DataError>(taken, "{}: no line is left: {}", path.string(), bad.sentence());
 }
 

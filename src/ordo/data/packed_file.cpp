@@ -5,10 +5,10 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <memory>
 #include <vector>
 
 #include "ordo/core/errors.h"
@@ -17,6 +17,8 @@
 namespace ordo {
 
 namespace {
+
+constexpr size_t kUnpackedPiece = size_t{1} << 20;
 
 [[noreturn]] void refuse_large(const fs::path& path, uint64_t most) {
   throw DataError(
@@ -37,26 +39,73 @@ void require_regular(const fs::path& path) {
                      "cannot read {}: it is no regular file, and a run must be able to read it again", path.string());
 }
 
-std::string gunzip(const fs::path& path, uint64_t most) {
-  constexpr unsigned kChunk = 1U << 20;
-  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose_r);
+using OpenFile = std::unique_ptr<FILE, int (*)(FILE*)>;
+
+OpenFile opened(const fs::path& path) {
+  OpenFile file(std::fopen(path.c_str(), "rbe"), std::fclose);
   require<DataError>(file != nullptr, "cannot open {}: {}", path.string(), std::strerror(errno));
-  gzbuffer(file.get(), kChunk);
-  std::string bytes;
-  while (true) {
-    const size_t used = bytes.size();
-    bytes.resize(used + kChunk);
-    const int got = gzread(file.get(), bytes.data() + used, kChunk);
-    int code = Z_OK;
-    const char* reason = gzerror(file.get(), &code);  // a file that was cut ends without a failed read
-    require<DataError>(got >= 0 && code == Z_OK, "cannot unpack {}: {}; the file is damaged or cut off", path.string(),
-                       reason);
-    require<DataError>(gzdirect(file.get()) == 0 || got == 0, "{} is named .gz but is not gzip data", path.string());
-    bytes.resize(used + static_cast<size_t>(got));
-    if (bytes.size() > most) refuse_large(path, most);
-    if (got == 0) return bytes;
-  }
+  return file;
 }
+
+size_t read_some(FILE* file, const fs::path& path, char* into, size_t size) {
+  const size_t got = std::fread(into, 1, size, file);
+  require<DataError>(std::ferror(file) == 0, "cannot read {}: {}", path.string(), std::strerror(errno));
+  return got;
+}
+
+// Read, not mapped: a mapped file that shrinks ends the program with SIGBUS.
+class PlainReader final : public PackedReader {
+ public:
+  PlainReader(const fs::path& path, uint64_t size) : PackedReader(path, size), file_(opened(path)) {}
+
+  size_t read(char* into, size_t size) override {
+    const size_t got = read_some(file_.get(), path_, into, size);
+    at_ += got;
+    require<DataError>(got == size ? at_ <= file_size_ : at_ == file_size_,
+                       "{} changed while it was read: it had {} bytes, {} were found; let it be finished first",
+                       path_.string(), file_size_, at_);
+    return got;
+  }
+  bool skip(uint64_t count) override {
+    if (count > file_size_ - at_) return false;
+    at_ += count;
+    require<DataError>(fseeko(file_.get(), static_cast<off_t>(at_), SEEK_SET) == 0, "cannot read {}: {}",
+                       path_.string(), std::strerror(errno));
+    return true;
+  }
+
+ private:
+  OpenFile file_;
+  uint64_t at_ = 0;
+};
+
+class GzipReader final : public PackedReader {
+ public:
+  GzipReader(const fs::path& path, uint64_t size)
+      : PackedReader(path, size), file_(gzopen(path.c_str(), "rbe"), gzclose_r) {
+    require<DataError>(file_ != nullptr, "cannot open {}: {}", path.string(), std::strerror(errno));
+    gzbuffer(file_.get(), 1U << 20);
+  }
+
+  size_t read(char* into, size_t size) override {
+    size_t done = 0;
+    while (done < size) {
+      const int got = gzread(file_.get(), into + done, static_cast<unsigned>(std::min(size - done, kUnpackedPiece)));
+      int code = Z_OK;
+      const char* reason = gzerror(file_.get(), &code);  // a file that was cut ends without a failed read
+      require<DataError>(got >= 0 && code == Z_OK, "cannot unpack {}: {}; the file is damaged or cut off",
+                         path_.string(), reason);
+      require<DataError>(gzdirect(file_.get()) == 0 || got == 0, "{} is named .gz but is not gzip data",
+                         path_.string());
+      if (got == 0) break;
+      done += static_cast<size_t>(got);
+    }
+    return done;
+  }
+
+ private:
+  std::unique_ptr<gzFile_s, int (*)(gzFile)> file_;
+};
 
 void require_zstd(size_t result, const fs::path& path) {
   if (ZSTD_isError(result) == 0) return;
@@ -68,59 +117,86 @@ void require_zstd(size_t result, const fs::path& path) {
                                   : "the file is damaged"));
 }
 
-std::string unzstd(const fs::path& path, uint64_t most) {
-  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "rbe"), std::fclose);
-  require<DataError>(file != nullptr, "cannot open {}: {}", path.string(), std::strerror(errno));
-  const std::unique_ptr<ZSTD_DCtx, size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(), ZSTD_freeDCtx);
-  require(context != nullptr, "no memory to unpack {}", path.string());
-  std::vector<char> packed(ZSTD_DStreamInSize());
-  const size_t chunk = ZSTD_DStreamOutSize();
-  std::string bytes;
-  size_t wanted = 0;  // by the frame that is being read; 0: it is whole
-  while (const size_t got = std::fread(packed.data(), 1, packed.size(), file.get())) {
-    ZSTD_inBuffer in{packed.data(), got, 0};
-    while (in.pos < in.size) {
-      const size_t used = bytes.size();
-      bytes.resize(used + chunk);
-      ZSTD_outBuffer out{bytes.data() + used, chunk, 0};
-      wanted = ZSTD_decompressStream(context.get(), &out, &in);
-      require_zstd(wanted, path);
-      bytes.resize(used + out.pos);
-      if (bytes.size() > most) refuse_large(path, most);
-    }
+class ZstdReader final : public PackedReader {
+ public:
+  ZstdReader(const fs::path& path, uint64_t size)
+      : PackedReader(path, size),
+        file_(opened(path)),
+        context_(ZSTD_createDCtx(), ZSTD_freeDCtx),
+        packed_(ZSTD_DStreamInSize()) {
+    require(context_ != nullptr, "no memory to unpack {}", path.string());
   }
-  require<DataError>(std::ferror(file.get()) == 0, "cannot read {}: {}", path.string(), std::strerror(errno));
-  require<DataError>(wanted == 0, "cannot unpack {}: its last frame is not whole; the file is damaged or cut off",
-                     path.string());
-  return bytes;
-}
 
-// Read, not mapped: a mapped file that shrinks ends the program with SIGBUS.
-std::string read_plain(const fs::path& path, uint64_t most) {
-  std::error_code failed;
-  const uint64_t expected = fs::file_size(path, failed);
-  require<DataError>(!failed, "cannot read {}: {}", path.string(), failed.message());
-  if (expected > most) refuse_large(path, most);
-  std::string bytes = read_file(path);
-  require<DataError>(bytes.size() == expected,
-                     "{} changed while it was read: it had {} bytes, {} were found; let it be finished first",
-                     path.string(), expected, bytes.size());
-  return bytes;
-}
+  size_t read(char* into, size_t size) override {
+    ZSTD_outBuffer out{into, size, 0};
+    while (out.pos < size && more()) {
+      wanted_ = ZSTD_decompressStream(context_.get(), &out, &in_);
+      require_zstd(wanted_, path_);
+      unflushed_ = out.pos == size;
+    }
+    require<DataError>(out.pos == size || wanted_ == 0,
+                       "cannot unpack {}: its last frame is not whole; the file is damaged or cut off", path_.string());
+    return out.pos;
+  }
+
+ private:
+  // Is there something to unpack? What did not fit into the last piece waits in the context.
+  bool more() {
+    if (in_.pos < in_.size || (unflushed_ && wanted_ != 0)) return true;
+    in_ = {packed_.data(), read_some(file_.get(), path_, packed_.data(), packed_.size()), 0};
+    return in_.size > 0;
+  }
+
+  OpenFile file_;
+  std::unique_ptr<ZSTD_DCtx, size_t (*)(ZSTD_DCtx*)> context_;
+  std::vector<char> packed_;
+  ZSTD_inBuffer in_{nullptr, 0, 0};
+  size_t wanted_ = 0;  // by the frame that is being read; 0: it is whole
+  bool unflushed_ = false;
+};
 
 }  // namespace
 
-std::string read_packed(const fs::path& path, uint64_t most) {
+std::unique_ptr<PackedReader> PackedReader::open(const fs::path& path) {
   require_regular(path);
+  std::error_code failed;
+  const uint64_t size = fs::file_size(path, failed);
+  require<DataError>(!failed, "cannot read {}: {}", path.string(), failed.message());
   const auto extension = path.extension();
-  if (extension == ".gz") return gunzip(path, most);
-  if (extension == ".zst") return unzstd(path, most);
-  return read_plain(path, most);
+  if (extension == ".gz") return std::make_unique<GzipReader>(path, size);
+  if (extension == ".zst") return std::make_unique<ZstdReader>(path, size);
+  return std::make_unique<PlainReader>(path, size);
 }
 
-fs::path without_packing(const fs::path& path) {
-  const auto extension = path.extension();
-  return extension == ".gz" || extension == ".zst" ? path.parent_path() / path.stem() : path;
+bool PackedReader::skip(uint64_t count) {
+  std::vector<char> lost(std::min<uint64_t>(count, kUnpackedPiece));
+  while (count > 0) {
+    const size_t part = std::min<uint64_t>(count, lost.size());
+    if (read(lost.data(), part) < part) return false;
+    count -= part;
+  }
+  return true;
 }
+
+std::string read_packed(const fs::path& path, uint64_t most) {
+  const auto reader = PackedReader::open(path);
+  std::string bytes;
+  if (!is_packed(path)) {
+    if (reader->file_size() > most) refuse_large(path, most);
+    bytes.reserve(reader->file_size() + kUnpackedPiece);
+  }
+  while (true) {
+    const size_t used = bytes.size();
+    bytes.resize(used + kUnpackedPiece);
+    const size_t got = reader->read(bytes.data() + used, kUnpackedPiece);
+    bytes.resize(used + got);
+    if (bytes.size() > most) refuse_large(path, most);
+    if (got < kUnpackedPiece) return bytes;
+  }
+}
+
+bool is_packed(const fs::path& path) { return path.extension() == ".gz" || path.extension() == ".zst"; }
+
+fs::path without_packing(const fs::path& path) { return is_packed(path) ? path.parent_path() / path.stem() : path; }
 
 }  // namespace ordo

@@ -103,9 +103,13 @@ std::string_view trimmed(std::string_view text) {
   return from == std::string_view::npos ? "" : text.substr(from, text.find_last_not_of(kBlanks) - from + 1);
 }
 
+RecordFormat record_format(const fs::path& path, RecordFormat given) {
+  return given == RecordFormat::automatic ? format_told(path) : given;
+}
+
 void read_records(const fs::path& path, const RecordOptions& options, BadLines& bad,
                   const std::function<void(const Record&)>& visit) {
-  const RecordFormat format = options.format == RecordFormat::automatic ? format_told(path) : options.format;
+  const RecordFormat format = record_format(path, options.format);
   if (format == RecordFormat::jsonl) {
     std::vector<std::string> keys;
     for (const auto& column : options.columns)

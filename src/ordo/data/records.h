@@ -16,6 +16,9 @@ namespace ordo {
 enum class RecordFormat { automatic, tsv, csv, jsonl };
 extern const Names kRecordFormats;
 
+// `given`, or what the name says. Throws DataError for a name that tells no format.
+RecordFormat record_format(const fs::path& path, RecordFormat given);
+
 // What is read of each record: a column of a table, by its name or counted from 1, or a key of a JSON object. Where
 // nothing is given it is `table`, or `key`.
 struct RecordColumn {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ordo/core/files.h"
+#include "ordo/data/bad_lines.h"
 
 namespace ordo {
 
@@ -16,6 +17,9 @@ namespace ordo {
 // bytes, invalid UTF-8 (with the line).
 inline constexpr uint64_t kMostText = 4'000'000'000;
 std::string read_text(const fs::path& path, uint64_t most = kMostText);
+// The same, but lines that are not valid UTF-8 go to `bad`; what is left out leaves its line break. Throws DataError
+// for a file of which no line is left.
+std::string read_text(const fs::path& path, BadLines& bad, uint64_t most = kMostText);
 
 // `*`, `?` and `[…]` in each path are matched against the files there, in order of their names; a path that exists is
 // taken as it is. Throws DataError for a pattern that matches nothing and for a file named twice.

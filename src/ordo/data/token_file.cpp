@@ -49,6 +49,8 @@ TokenSequence with_documents(const std::shared_ptr<const TokenStore>& store, con
 
 }  // namespace
 
+bool is_token_file(const fs::path& path) { return path.extension() == ".bin"; }
+
 void write_token_file(const fs::path& path, const TokenSequence& tokens, const Tokenizer& tokenizer) {
   write_ids(path, tokens, tokenizer.vocab_size());
   const auto written = TokenStore::map(path, TokenType::uint32, tokenizer.vocab_size());

@@ -7,6 +7,8 @@
 
 namespace ordo {
 
+bool is_token_file(const fs::path& path);  // .bin
+
 // Both files are written beside, flushed and renamed.
 void write_token_file(const fs::path& path, const TokenSequence& tokens, const Tokenizer& tokenizer);
 

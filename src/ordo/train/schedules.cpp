@@ -43,6 +43,10 @@ double progress_after(int64_t step, int64_t warmup, int64_t steps) {
 int64_t horizon_steps(const Quantity& horizon, const HorizonFacts& facts) {
   if (horizon.value <= 0.0) return 0;
   double steps = horizon.value;
+  require<ConfigError>(horizon.unit != "epochs" || std::isfinite(facts.steps_per_epoch),
+                       "{} epochs cannot be turned into steps here: how many batches an epoch has is not known (data "
+                       "that is streamed or made without end); give steps or tokens",
+                       number_text(horizon.value));
   if (horizon.unit == "epochs") steps = std::round(horizon.value * facts.steps_per_epoch);
   if (horizon.unit == "tokens") steps = std::ceil(horizon.value / facts.tokens_per_step);
   require<ConfigError>(std::isfinite(steps) && steps < 9e15,
