@@ -118,13 +118,12 @@ struct Projections {
 std::vector<KernelChoice> kernel_choices(Model& model, const RunConfig& config, c10::Device device, bool on_paper) {
   const at::TensorOptions options = at::TensorOptions().device(device).dtype(compute_type(config.train.precision));
   // Of an image or a sound an input layer may make fewer tokens, for which the model is then built.
-  const int64_t length = std::min(row_length(config), model.max_length());
+  const RowTokens row{.length = std::min(row_length(config), model.max_length()), .kept = model.kept_tokens()};
   const auto stacks = stacks_of(config.model);
   std::vector<KernelChoice> choices;
   const auto look = [&](const std::string& part, MultiHeadAttention& attention, PositionEncoding* position,
                         bool causal) {
-    auto choice =
-        kernel_choice(part, attention, training_call(attention.settings(), position, causal, length, options));
+    auto choice = kernel_choice(part, attention, training_call(attention.settings(), position, causal, row, options));
     if (!choices.empty() && choices.back().same_as(choice))
       choices.back().last = choice.last;
     else

@@ -77,7 +77,7 @@ AttentionCall example_call(PositionEncoding* position, bool causal) {
   AttentionLayer layer{.config = {.heads = facts.heads, .kv_heads = facts.kv_heads, .head_dim = facts.head_dim},
                        .dim = facts.dim};
   layer.config.scale = 0.35;
-  return training_call(layer, position, causal, /*length=*/16, {});
+  return training_call(layer, position, causal, {.length = 16}, {});
 }
 
 // A refusal in full, and without what is said of the one encoding: for a table that names it beside.

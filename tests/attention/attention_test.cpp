@@ -292,3 +292,14 @@ TEST_CASE("attention: an input of another width is named with both widths", "[un
   CHECK_THROWS_WITH(make_layer(small_config()).attention->forward(noise({1, 3, 16}, 1), causal_call(3)),
                     "attention: x has width 16, the layer was built for 32");
 }
+
+TEST_CASE("attention: a call of training has the keys of the segments before its row", "[unit]") {
+  const AttentionLayer layer{.config = {.heads = 2, .kv_heads = 1, .head_dim = 4}, .dim = 8};
+  const auto position = ordo::positions().build(
+      "t5_bias", {.dim = 8, .heads = 2, .kv_heads = 1, .head_dim = 4, .layers = 1, .max_length = 64, .causal = true});
+  const auto call = ordo::training_call(layer, position.get(), /*causal=*/true, {.length = 5, .kept = 7}, {});
+  CHECK(call.q.sizes() == at::IntArrayRef{1, 2, 5, 4});
+  CHECK(call.k.sizes() == at::IntArrayRef{1, 1, 12, 4});
+  CHECK(call.mask.offset == 7);
+  CHECK_FALSE(ordo::kernels().build("eager", {})->refuses(call));
+}

@@ -134,22 +134,26 @@ std::optional<std::string> MultiHeadAttention::refusal(const AttentionCall& call
                      layer_.config.kernel.kind, layer_.layer, *refused);
 }
 
-AttentionCall training_call(const AttentionLayer& layer, PositionEncoding* position, bool causal, int64_t length,
+AttentionCall training_call(const AttentionLayer& layer, PositionEncoding* position, bool causal, const RowTokens& row,
                             const at::TensorOptions& options) {
   const AttentionConfig& c = layer.config;
+  const int64_t L = row.length, keys = row.kept + row.length;
   const auto zeros = [&](at::IntArrayRef sizes) { return at::zeros(sizes, options).requires_grad_(true); };
-  AttentionCall call{.q = zeros({1, c.heads, length, c.head_dim}),
-                     .k = zeros({1, c.kv_heads, length, c.head_dim}),
-                     .v = zeros({1, c.kv_heads, length, c.head_dim}),
-                     .mask = {.causal = causal, .window = layer.window},
+  AttentionCall call{.q = zeros({1, c.heads, L, c.head_dim}),
+                     .k = zeros({1, c.kv_heads, keys, c.head_dim}),
+                     .v = zeros({1, c.kv_heads, keys, c.head_dim}),
+                     .mask = {.causal = causal, .window = layer.window, .offset = row.kept},
                      .scale = c.scale,
                      .dropout = c.dropout,
                      .softcap = c.softcap};
   if (position == nullptr || !position->acts_in(layer.layer)) return call;
-  const Positions at = consecutive(0, length, call.q.device());
-  AttentionPass pass{
-      .layer = layer.layer, .q = at, .k = at, .scale = c.scale, .x = zeros({1, length, layer.dim}), .mask = call.mask};
-  pass.kept = position->keep(pass.x, at, layer.layer);
+  AttentionPass pass{.layer = layer.layer,
+                     .q = consecutive(row.kept, L, call.q.device()),
+                     .k = consecutive(0, keys, call.q.device()),
+                     .scale = c.scale,
+                     .x = zeros({1, L, layer.dim}),
+                     .mask = call.mask};
+  pass.kept = position->keep(zeros({1, keys, layer.dim}), pass.k, layer.layer);
   call.bias = position->scores(pass);
   call.value_term = position->values(pass);
   return call;

@@ -68,9 +68,13 @@ class MultiHeadAttention : public torch::nn::Module {
   std::shared_ptr<Dropout> dropout_;         // child "dropout"
 };
 
-// The call that a layer makes in training on one row of `length` tokens, on zeros of these options: kernels look at
-// shapes, types and forms only. `position`: null for none; asked only where it acts in this layer.
-AttentionCall training_call(const AttentionLayer& layer, PositionEncoding* position, bool causal, int64_t length,
+// The tokens of a row, and of the segments before it that stand in front as further keys.
+struct RowTokens {
+  int64_t length = 1, kept = 0;
+};
+// The call that a layer makes in training on one row, on zeros of these options: kernels look at shapes, types and
+// forms only. `position`: null for none; asked only where it acts in this layer.
+AttentionCall training_call(const AttentionLayer& layer, PositionEncoding* position, bool causal, const RowTokens& row,
                             const at::TensorOptions& options);
 
 }  // namespace ordo
