@@ -110,10 +110,9 @@ Json as_json(const std::vector<EvalRow>& rows, const EvalOptions& options) {
 
 // A split of fewer tokens than a window holds; nothing for other rows.
 std::string shortness(const EvalReport& report) {
-  if (!report.refused.empty() || report.evaluation.protocol == "whole_examples" ||
-      report.evaluation.tokens >= static_cast<double>(report.length))
-    return "";
-  return fmt::format("no window is that long: 1 window of {:.0f}", report.evaluation.tokens);
+  const int64_t longest = std::ssize(report.evaluation.position_loss);
+  if (!report.refused.empty() || report.evaluation.protocol == "whole_examples" || longest >= report.length) return "";
+  return fmt::format("no window is that long: the longest has {} tokens", longest);
 }
 
 std::string protocol_text(const std::string& protocol) {

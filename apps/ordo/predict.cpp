@@ -87,7 +87,8 @@ int predict(const Words& words) {
   PredictOptions o;
   Options options("predict", "Say what a trained model makes of new texts, images, sounds or series.");
   options.positional("RUN", o.run, "a run folder or a checkpoint");
-  options.positionals("INPUT", o.inputs, "texts, or files of images, sounds or series, as the run's task reads them", false);
+  options.positionals("INPUT", o.inputs, "texts, or files of images, sounds or series, as the run's task reads them",
+                      false);
   options.text("--file", o.file, "FILE", "further inputs, one a line");
   options.integer("--batch", o.batch, "inputs at a time; changes no answer (32)", 1, 1 << 16);
   options.text("--checkpoint", o.checkpoint, "best|last|STEP",

@@ -146,7 +146,7 @@ const std::vector<Mistake>& wrong_configs() {
       {"dim: 32", "dim: 32\n  dropout: nan", "8:12", {"nan"}},
       {"dim: 32", "dim: 32\n  dropout: .inf", "8:12", {".inf"}},
       {"steps: 2", "steps: 2\n  clip: 1e400", "13:9", {"1e400"}},
-      {"steps: 2", "steps: 2\n  clip: 1e-300", "13:9", {"train.clip (1e-300) makes every gradient 0"}},
+      {"steps: 2", "steps: 2\n  clip: 1e-300", "13:3", {"train.clip (1e-300) makes every gradient 0"}},
       {"attention: {heads: 2}", "attention: 2", "9:14", {"attention", "map"}},
       {"steps: 2", "steps: 5 parsecs", "12:10", {"parsecs", "steps", "epochs", "tokens"}},
       {"steps: 2", "steps: 2\n  recompute: {kind: budget, memory: 4 XB}", "13:37", {"XB", "GB"}},

@@ -162,8 +162,8 @@ Evaluation CorpusTask::judged(Model& model, WindowStream& stream, const StreamOp
     scores.add(model, *batch);
     if (options.details) windows.add(stream.windows());
   }
-  require<DataError>(scores.tokens() > 0.0, "the {} split has no token to judge: its documents are too short",
-                     split_name(options.split));
+  require<DataError>(scores.tokens() > 0.0, "the {} split has no token to judge: its documents are too short{}",
+                     split_name(options.split), own_ids() == 0 ? "" : ", or task.share hides none of their tokens");
   Evaluation made = scores.evaluation();
   const bool sliding = options.stride > 0 && options.stride < options.length;
   made.protocol = sliding ? "sliding" : "non_overlapping";
