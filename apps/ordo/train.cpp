@@ -206,6 +206,7 @@ int train_in(const fs::path& run, const TrainOptions& o, const RunConfig& config
     log::info("{} has its own checkpoints and goes on from them; --init was for its beginning", run.string());
   else if (init != nullptr)
     begin_with(*init, config, *parts.model);
+  for (const auto& line : parts.task->summary()) log::info("data: {}", line);
   if (!start) write_start(run, config, *parts.model);
   warn_of_moves_alone(config, *parts.model);
   warn_of_mirror(config, *parts.task);

@@ -11,6 +11,7 @@
 #include "ordo/data/packed_file.h"
 #include "support/data_sets.h"
 #include "support/program.h"
+#include "support/signal_files.h"
 
 namespace ordo::test {
 
@@ -74,6 +75,28 @@ TEST_CASE("images and sounds that are made: trained and judged in detail", "[cli
     CHECK(rows.find("generated test ") != std::string::npos);
     CHECK(result.at("notes")[0].get<std::string>().starts_with("who was taken for whom"));
   }
+}
+
+TEST_CASE("images: what is left out is told in the log of a run and beside its evaluation", "[cli]") {
+  const Scratch scratch;
+  for (const std::string kind : {"cat", "dog"})
+    for (const std::string number : {"1", "2"})
+      scratch.write("all/" + kind + "/" + number + ".png", png_file(2, 2, 1, number + "b" + kind.substr(0, 2)));
+  const std::string broken = scratch.write("all/cat/3.png", "no image").string(), run = (scratch / "run").string();
+  const fs::path config = scratch.write("cats.yaml", R"(
+task: {kind: image_classification, data: {train: all, on_bad_line: skip}}
+model: {kind: encoder, input: {kind: patches, size: 1}, dim: 8, layers: 1, attention: {heads: 2}, pool: mean}
+train: {steps: 1, batch_size: 4, length: 2, schedule: constant}
+)");
+  const Outcome trained = run_ordo({"train", config.string(), "--run", run, "device=cpu"});
+  INFO(trained.err);
+  REQUIRE(trained.code == 0);
+  const std::string told = "1 example left out: " + broken + " is neither PNG nor JPEG";
+  CHECK(trained.err.find(told) != std::string::npos);
+  CHECK(read_file(scratch / "run/log.txt").find("data: " + told) != std::string::npos);
+  const Outcome judged = run_ordo({"eval", run, "--split", "train", "--json", "--details"});
+  INFO(judged.out << judged.err);
+  CHECK(judged.out.find(told) != std::string::npos);
 }
 
 TEST_CASE("images and sounds: wrong settings end in one clear error", "[cli]") {
