@@ -206,6 +206,11 @@ TEST_CASE("streamed text: what is wrong is told with file and line when reading 
   const TextFiles latin = one("a.txt", good + "caf\xE9\n" + good);
   CHECK(batches_of(*streaming(latin, windows_of(4, 8)), 8).size() == 8);  // the first block
   CHECK(contains(reading_fails(latin), "a.txt: line 61: byte 0xE9 (byte 483 of the file) is not valid UTF-8"));
+  const auto begun = streaming(latin, windows_of(4, 8));
+  batches_of(*begun, 8);
+  const auto again = streaming(latin, windows_of(4, 8));
+  again->restore(begun->state());
+  CHECK(contains(thrown<DataError>([&] { batches_of(*again, 99); }), "a.txt: line 61: byte 0xE9 (byte 483 of"));
   CHECK(contains(reading_fails(one("b.txt.gz", gzip_of(good + "caf\xE9\n"))), "b.txt.gz: line 61: byte 0xE9"));
   std::string noise;
   for (int i = 0; i < 20'000; ++i) noise += fmt::format("{:07}\n", (i * 7919) % 1'000'003);

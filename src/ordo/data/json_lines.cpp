@@ -34,8 +34,10 @@ bool JsonLineReader::read(const LineBlock& block, BadLines& bad, const VisitJson
     rest.remove_prefix(std::min(text.size() + 1, rest.size()));
     const bool begun = std::exchange(within_long_, block.cut && rest.empty());
     if (!begun && within_long_)
-      bad.leave_out(fmt::format("{}: line {} is longer than {} bytes, the most that is read at once", path_.string(),
-                                at.line, text.size()));
+      bad.leave_out(
+          fmt::format("{}: line {} is longer than {} bytes, the most that is read at once (of a text that is "
+                      "streamed: task.data.buffer)",
+                      path_.string(), at.line, text.size()));
     if (!begun && !within_long_) taken |= bad.attempt([&] { read_line(text, at, visit); });
     at.offset += text.size() + 1;
     ++at.line;
