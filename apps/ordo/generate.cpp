@@ -148,7 +148,7 @@ void check_company(const Options& options) {
   against("--beam", {"--temperature", "--top-k", "--top-p", "--min-p", "--seed", "--samples"},
           "a beam search draws nothing");
   against("--beam", {"--repetition-penalty"}, "its scores are log-probabilities; --no-repeat-ngram forbids repetition");
-  for (const char* name : {"--length-penalty", "--early-stopping"})
+  for (const char* name : {"--length-penalty", "--coverage-penalty", "--early-stopping"})
     require<ConfigError>(!options.given(name) || options.given("--beam"), "{} is of a beam search: give --beam N too",
                          name);
   require<ConfigError>(!options.given("--n-best") || options.given("--beam") || options.given("--samples"),
@@ -205,6 +205,9 @@ void declare_beams(Options& options, GenerateOptions& o) {
   options.integer("--beam", d.beam.width, "beam search of this width, in place of draws", 1, 1 << 16);
   options.number("--length-penalty", d.beam.length_penalty,
                  "of a beam search: scores are log-probability / length^X; 0: none, above 0: longer answers (1)", {});
+  options.number("--coverage-penalty", d.beam.coverage_penalty,
+                 "of a beam search by an encoder_decoder: how much it costs to leave out parts of the source (0)",
+                 at_least(0.0));
   options.one_of(
       "--early-stopping", o.early_stopping, {"first", "estimate", "best"},
       "once N beams have ended: at once, when no open one is ahead as it stands, or when none can come to be "

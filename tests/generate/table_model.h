@@ -5,6 +5,7 @@
 #include <ATen/ops/eye.h>
 #include <ATen/ops/zeros.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "ordo/core/errors.h"
 #include "ordo/core/hash.h"
 #include "ordo/models/model.h"
+#include "ordo/models/probe.h"
 #include "ordo/positions/none.h"
 
 namespace ordo::test {
@@ -22,6 +24,8 @@ namespace ordo::test {
 using Tokens = std::vector<int64_t>;
 using Logits = std::vector<double>;
 using Rule = std::function<Logits(const Tokens& text, const Tokens& source)>;
+// How the last token of a text divides its attention among the source.
+using Looks = std::function<std::vector<double>(const Tokens& text, const Tokens& source)>;
 
 // Logits drawn from the whole text and source, in [0, spread).
 inline Rule drawn_rule(int64_t vocab_size, double spread, uint64_t seed = 1) {
@@ -59,8 +63,8 @@ class TableCache final : public Cache {
 
 class TableModel final : public Model {
  public:
-  TableModel(int64_t vocab_size, Rule rule, bool reads_source = false)
-      : vocab_size_(vocab_size), rule_(std::move(rule)), reads_source_(reads_source) {
+  TableModel(int64_t vocab_size, Rule rule, bool reads_source = false, Looks looks = {})
+      : vocab_size_(vocab_size), rule_(std::move(rule)), reads_source_(reads_source), looks_(std::move(looks)) {
     head_ = register_module("head", std::make_shared<Head>(vocab_size, vocab_size, std::nullopt));
     head_->to(at::kDouble);
     const c10::NoGradGuard no_gradients;
@@ -89,6 +93,7 @@ class TableModel final : public Model {
         const Logits logits = rule_(text, held.sources[static_cast<size_t>(row)]);
         for (int64_t id = 0; id < vocab_size_; ++id) hidden[row][t][id] = logits[static_cast<size_t>(id)];
       }
+    if (looks_ && in.probe != nullptr && in.probe->wants_source_weights(0)) report(held, L, *in.probe);
     return hidden;
   }
   Head& head() override { return *head_; }
@@ -121,9 +126,23 @@ class TableModel final : public Model {
       }
   }
 
+  // Of two heads, one of which looks at nothing: what is reported of the last token has half the weight of the other.
+  void report(const TableCache& held, int64_t L, Probe& probe) const {
+    size_t longest = 0;
+    for (const Tokens& source : held.sources) longest = std::max(longest, source.size());
+    const Tensor weights = at::zeros({std::ssize(held.texts), 2, L, static_cast<int64_t>(longest)}, at::kFloat);
+    for (size_t row = 0; row < held.texts.size(); ++row) {
+      const auto looks = looks_(held.texts[row], held.sources[row]);
+      for (size_t i = 0; i < looks.size(); ++i)
+        weights[static_cast<int64_t>(row)][1][L - 1][static_cast<int64_t>(i)] = 2.0 * looks[i];
+    }
+    probe.source_weights(0, weights);
+  }
+
   int64_t vocab_size_;
   Rule rule_;
   bool reads_source_;
+  Looks looks_;
   std::shared_ptr<Head> head_;
   std::shared_ptr<NoPosition> position_ = std::make_shared<NoPosition>();
 };

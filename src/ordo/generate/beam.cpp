@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "ordo/core/errors.h"
@@ -19,6 +20,7 @@ namespace {
 struct Hypothesis {
   std::vector<int64_t> text;  // prompt and new tokens
   double log_probability = 0.0;
+  std::vector<double> coverage;  // of each token of the source the attention that it has had; empty: not watched
 };
 
 // A token after an open hypothesis, and the sum of log-probabilities with it.
@@ -37,7 +39,8 @@ class BeamSearch {
  public:
   BeamSearch(const Prompt& prompt, const GenerateConfig& config)
       : prompt_(prompt), config_(config), width_(static_cast<size_t>(config.beam.width)) {
-    open_.push_back({.text = prompt.ids});
+    const bool covers = config.beam.coverage_penalty > 0.0;
+    open_.push_back({.text = prompt.ids, .coverage = std::vector<double>(covers ? prompt.source.size() : 0)});
   }
 
   int64_t open() const { return static_cast<int64_t>(open_.size()); }
@@ -45,8 +48,15 @@ class BeamSearch {
   const std::vector<size_t>& parents() const { return parents_; }
   int64_t newest(size_t hypothesis) const { return open_[hypothesis].text.back(); }
 
-  // `log_probabilities`: of what may follow each open hypothesis, `vocab_size` numbers for each.
-  void step(const double* log_probabilities, int64_t vocab_size) {
+  // Of each open hypothesis in turn: log-probabilities of what may follow, and the attention with which it is chosen.
+  struct Next {
+    const double* log_probabilities;
+    int64_t vocab_size;
+    const double* looks = nullptr;  // null: not watched
+    int64_t source_size = 0;        // of the longest
+  };
+  void step(const Next& given) {
+    const auto& [log_probabilities, vocab_size, looks, source_size] = given;
     const auto best = candidates(log_probabilities, vocab_size);
     const auto before = std::exchange(open_, {});
     ++fresh_;
@@ -57,7 +67,9 @@ class BeamSearch {
       const bool last = fresh_ == config_.max_new_tokens;
       if (rank >= width_ && (stops || last)) continue;
       if (!stops && open_.size() == width_) continue;
-      Hypothesis next{.text = before[parent].text, .log_probability = sum};
+      Hypothesis next{.text = before[parent].text, .log_probability = sum, .coverage = before[parent].coverage};
+      for (size_t i = 0; i < next.coverage.size(); ++i)
+        next.coverage[i] += looks[static_cast<int64_t>(parent) * source_size + static_cast<int64_t>(i)];
       if (!stops) next.text.push_back(id);
       if (stops || last) {
         end(next, stops, fresh_);
@@ -104,11 +116,18 @@ class BeamSearch {
     return log_probability / std::pow(static_cast<double>(length), config_.beam.length_penalty);
   }
 
+  double coverage(const Hypothesis& hypothesis) const {
+    double sum = 0.0;  // weights are fp32, below whose least number nothing is known
+    for (const double had : hypothesis.coverage)
+      sum += std::log(std::clamp(had, static_cast<double>(std::numeric_limits<float>::min()), 1.0));
+    return config_.beam.coverage_penalty * sum;
+  }
+
   void end(const Hypothesis& hypothesis, bool stopped, int64_t length) {
     const auto& text = hypothesis.text;
     Answer answer{.ids = {text.begin() + static_cast<std::ptrdiff_t>(prompt_.ids.size()), text.end()},
                   .log_probability = hypothesis.log_probability,
-                  .score = score(hypothesis.log_probability, length),
+                  .score = score(hypothesis.log_probability, length) + coverage(hypothesis),
                   .ended = stopped};
     const auto place = std::upper_bound(ended_.begin(), ended_.end(), answer,
                                         [](const Answer& a, const Answer& b) { return a.score > b.score; });
@@ -116,13 +135,16 @@ class BeamSearch {
     if (ended_.size() > width_) ended_.pop_back();
   }
 
-  // Open hypotheses stand best first, and what follows can only lower their sums.
+  // Open hypotheses stand best first, and what follows can only lower their sums; what they have left out of the source
+  // they may still come to, at best without any penalty.
   bool enough() const {
     if (open_.empty() || ended_.size() < width_) return false;
     if (config_.beam.stopping == Stopping::first) return true;
-    int64_t length = fresh_;
-    if (config_.beam.stopping == Stopping::best)
-      length = config_.beam.length_penalty > 0.0 ? config_.max_new_tokens : fresh_ + 1;
+    if (config_.beam.stopping == Stopping::estimate)
+      return std::all_of(open_.begin(), open_.end(), [&](const Hypothesis& one) {
+        return score(one.log_probability, fresh_) + coverage(one) <= ended_.back().score;
+      });
+    const int64_t length = config_.beam.length_penalty > 0.0 ? config_.max_new_tokens : fresh_ + 1;
     return score(open_.front().log_probability, length) <= ended_.back().score;
   }
 
@@ -139,13 +161,18 @@ class BeamSearch {
 bool step_all(std::vector<BeamSearch>& searches, Session& session, Tensor& next) {
   const Tensor log_probabilities = at::log_softmax(next, 1).contiguous();
   const int64_t vocab_size = next.size(1);
+  const Tensor& looks = session.source_weights();
+  const int64_t source_size = looks.defined() ? looks.size(1) : 0;
   std::vector<int64_t> rows;
   TokenRows newest;
   int64_t first = 0;
   for (BeamSearch& search : searches) {
     const int64_t count = search.open();
     if (count == 0) continue;
-    search.step(log_probabilities.const_data_ptr<double>() + first * vocab_size, vocab_size);
+    search.step({.log_probabilities = log_probabilities.const_data_ptr<double>() + first * vocab_size,
+                 .vocab_size = vocab_size,
+                 .looks = looks.defined() ? looks.const_data_ptr<double>() + first * source_size : nullptr,
+                 .source_size = source_size});
     for (size_t i = 0; i < static_cast<size_t>(search.open()); ++i) {
       rows.push_back(first + static_cast<int64_t>(search.parents()[i]));
       newest.push_back({search.newest(i)});
@@ -167,7 +194,7 @@ Answers beam_search(const Ensemble& models, const std::vector<Prompt>& prompts, 
     searches.emplace_back(prompt, config);
     texts.push_back(prompt.ids);
   }
-  Session session(models, sources_of(prompts));
+  Session session(models, sources_of(prompts), config.beam.coverage_penalty > 0.0 ? Watch::source : Watch::nothing);
   Tensor next = session.append(texts);
   while (step_all(searches, session, next)) {
   }

@@ -28,6 +28,10 @@ struct BeamConfig {
   int64_t width = 0;            // open hypotheses of a prompt; 0: no beam search
   double length_penalty = 1.0;  // the exponent a in score = log-probability / length^a; the stop id counts as length
   Stopping stopping = Stopping::best;
+  // The factor b of what is added to the score of an answer to a source: b · sum over the source's tokens i of
+  // log(min(sum over the answer's tokens j of p_ij, 1)) (Wu et al. 2016, equation 14). p_ij: the share of its attention
+  // that j, as it is chosen, gives to i, in the last decoder block, mean of its heads. 0: nothing.
+  double coverage_penalty = 0.0;
 };
 
 struct GenerateConfig {
@@ -55,7 +59,8 @@ struct Answer {
   std::vector<int64_t> ids = {};  // new tokens; the stop id is left out
   // Sum over the new tokens, the stop id included, under the model as it is: before temperature, filters, penalties.
   double log_probability = 0.0;
-  double score = 0.0;  // of a beam search: log_probability / length^length_penalty; else log_probability
+  double score = 0.0;  // of a beam search: log_probability / length^length_penalty, plus what coverage_penalty adds;
+                       // else log_probability
   bool ended = false;  // by a stop id; otherwise by max_new_tokens, or since nothing was left to choose from
 };
 using Answers = std::vector<std::vector<Answer>>;  // of each prompt: one, or n_best, or as many as there are samples

@@ -27,6 +27,8 @@ void check_ranges(const GenerateConfig& c, Texts& problems) {
   demand(c.samples >= 1, "samples must be at least 1");
   demand(c.beam.width >= 0, "beam.width must not be negative (0: no beam search)");
   demand(std::isfinite(c.beam.length_penalty), "beam.length_penalty must be a number (0: none)");
+  demand(c.beam.coverage_penalty >= 0.0 && std::isfinite(c.beam.coverage_penalty),
+         "beam.coverage_penalty must be a number of at least 0 (0: none)");
   demand(c.n_best >= 0, "n_best must not be negative (0: one of beams, all draws)");
   demand(c.no_repeat_ngram >= 0, "no_repeat_ngram must not be negative (0: n-grams may repeat)");
   demand(c.min_new_tokens >= 0, "min_new_tokens must not be negative");
@@ -47,8 +49,10 @@ void check_company(const GenerateConfig& c, Texts& problems) {
   }
   against(beam && c.repetition_penalty != 1.0, "beam", "repetition_penalty",
           "its scores are the model's log-probabilities; no_repeat_ngram forbids repetition");
-  if (!beam && (c.beam.length_penalty != BeamConfig{}.length_penalty || c.beam.stopping != BeamConfig{}.stopping))
-    problems.emplace_back("beam.length_penalty and beam.stopping are of a beam search: give beam.width too");
+  if (!beam && (c.beam.length_penalty != BeamConfig{}.length_penalty || c.beam.stopping != BeamConfig{}.stopping ||
+                c.beam.coverage_penalty != 0.0))
+    problems.emplace_back(
+        "beam.length_penalty, beam.coverage_penalty and beam.stopping are of a beam search: give beam.width too");
 }
 
 void check_counts(const GenerateConfig& c, Texts& problems) {

@@ -25,6 +25,9 @@ void require_prefix(const Prompt& prompt, size_t number, int64_t usable, const G
 }  // namespace
 
 void require_prompts(const Ensemble& models, const std::vector<Prompt>& prompts, const GenerateConfig& config) {
+  require<ConfigError>(config.beam.coverage_penalty == 0.0 || models.reads_source(),
+                       "beam.coverage_penalty weighs how much of its source an answer has attended to, and the model "
+                       "reads none: it is for model.kind: encoder_decoder");
   TokenRows texts;
   size_t longest = 0;
   for (size_t row = 0; row < prompts.size(); ++row) {

@@ -13,6 +13,7 @@
 
 #include "ordo/core/errors.h"
 #include "ordo/generate/prompts.h"
+#include "ordo/models/probe.h"
 
 namespace ordo {
 
@@ -26,10 +27,29 @@ Tensor mean_of(const std::vector<Tensor>& logits) {
   return at::logsumexp(at::stack(logarithms), 0).sub(std::log(static_cast<double>(logits.size()))).contiguous();
 }
 
+// Blocks report in their order, so that the last one's weights stay.
+class SourceWatch final : public Probe {
+ public:
+  bool wants_source_weights(int64_t) const override { return true; }
+  void source_weights(int64_t, const Tensor& weights) override {
+    last_ = weights.select(2, weights.size(2) - 1).mean(1, /*keepdim=*/false, at::kDouble).to(at::kCPU);
+  }
+  const Tensor& last() const {
+    require<ConfigError>(
+        last_.defined(),
+        "coverage_penalty needs attention from a decoder's blocks to its source, which this model does "
+        "not have; it is for model.kind: encoder_decoder");
+    return last_;
+  }
+
+ private:
+  Tensor last_;  // [B, Ls]
+};
+
 }  // namespace
 
-Session::Session(const Ensemble& models, TokenRows sources)
-    : models_(models), evaluation_(models), sources_(std::move(sources)) {
+Session::Session(const Ensemble& models, TokenRows sources, Watch watch)
+    : models_(models), evaluation_(models), sources_(std::move(sources)), watch_(watch) {
   require_sources(models_, sources_);
   for (const Model* const model : models_.models()) caches_.push_back(model->make_cache());
 }
@@ -68,13 +88,18 @@ Tensor Session::append(const TokenRows& tokens) {
   if (lengths_.empty()) lengths_.resize(tokens.size());
   const auto same_length = [&](const auto& row) { return row.size() == tokens.front().size(); };
   even_ = even_ && std::all_of(tokens.begin(), tokens.end(), same_length);
-  std::vector<Tensor> logits;
+  std::vector<Tensor> logits, looks;
   for (size_t i = 0; i < caches_.size(); ++i) {
     Model& model = *models_.models()[i];
-    const Tensor hidden = model.forward(input(tokens, model.head().weight().device()), caches_[i].get());
+    ModelInput in = input(tokens, model.head().weight().device());
+    SourceWatch watch;
+    if (watch_ == Watch::source) in.probe = &watch;
+    const Tensor hidden = model.forward(in, caches_[i].get());
+    if (watch_ == Watch::source) looks.push_back(watch.last());
     logits.push_back(model.head().logits(hidden.select(1, hidden.size(1) - 1)).to(at::kCPU, at::kDouble).contiguous());
   }
   for (size_t row = 0; row < tokens.size(); ++row) lengths_[row] += static_cast<int64_t>(tokens[row].size());
+  if (!looks.empty()) source_weights_ = at::stack(looks).mean(0).contiguous();
   return mean_of(logits);
 }
 

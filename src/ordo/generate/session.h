@@ -10,18 +10,24 @@
 
 namespace ordo {
 
+enum class Watch { nothing, source };  // source: where tokens look in it
+
 // Its models are in evaluation mode while it lives.
 class Session {
  public:
   // `sources`: one a row of what an encoder-decoder reads; none for models without an encoder. Throws ConfigError when
   // the models want it otherwise.
-  explicit Session(const Ensemble& models, TokenRows sources = {});
+  explicit Session(const Ensemble& models, TokenRows sources = {}, Watch watch = Watch::nothing);
 
   // Appends at least one token to each row (the first call decides how many rows there are); rows of unequal length
   // are padded on the left. What may follow, fp64 [rows, V] on the CPU: the logits of one model, or the logarithm of
   // the mean probability of several. Throws ConfigError for ids outside the vocabulary and for lengths that a model
   // refuses; the session is then as before.
   Tensor append(const TokenRows& tokens);
+  // With Watch::source, of what was appended last: how the last token of each row divides its attention among the
+  // tokens of its source, fp64 [rows, longest source] on the CPU, 0 at padding. That of the last decoder block, the
+  // mean of its heads; of several models their mean.
+  const Tensor& source_weights() const { return source_weights_; }
   // Row i becomes what row rows[i] was; rows may be dropped and repeated.
   void keep_rows(const std::vector<int64_t>& rows);
   // The first `tokens` of each row stay, at least one. For rows without padding only: those appended at equal lengths.
@@ -40,6 +46,8 @@ class Session {
   std::vector<std::shared_ptr<Cache>> caches_;
   std::vector<int64_t> lengths_;
   bool even_ = true;  // no padding so far
+  Watch watch_;
+  Tensor source_weights_;
 };
 
 }  // namespace ordo

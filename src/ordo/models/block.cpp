@@ -59,9 +59,16 @@ Tensor Block::attend(const Tensor& x, const Context& c) {
 
 Tensor Block::attend_memory(const Tensor& x, const Context& c) {
   const Memory& m = c.memory;
-  const Attended result = cross_->forward(
-      x,
-      {.at = c.at, .mask = {.keys = m.keys}, .draw = c.draw, .cache = m.cache, .memory = m.hidden, .memory_at = m.at});
+  const int64_t layer = config_.attention.layer;
+  const bool want_weights = c.probe != nullptr && c.probe->wants_source_weights(layer);
+  const Attended result = cross_->forward(x, {.at = c.at,
+                                              .mask = {.keys = m.keys},
+                                              .draw = c.draw,
+                                              .cache = m.cache,
+                                              .memory = m.hidden,
+                                              .memory_at = m.at,
+                                              .want_weights = want_weights});
+  if (want_weights) c.probe->source_weights(layer, result.weights);
   return around_cross_.out(result.out, c.draw);
 }
 

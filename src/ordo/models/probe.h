@@ -20,6 +20,15 @@ class Probe {
     (void)layer;
     (void)weights;
   }  // [B, H, Lq, Lk]
+  // The same of a layer's cross-attention, in a decoder that reads a source.
+  virtual bool wants_source_weights(int64_t layer) const {
+    (void)layer;
+    return false;
+  }
+  virtual void source_weights(int64_t layer, const at::Tensor& weights) {
+    (void)layer;
+    (void)weights;
+  }  // [B, H, Lq, Ls]
   virtual void block(int64_t layer, const at::Tensor& output) {
     (void)layer;
     (void)output;

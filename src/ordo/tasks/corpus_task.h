@@ -40,7 +40,7 @@ class CorpusTask : public Task {
   // Ids that the task needs behind those of the text.
   virtual int64_t own_ids() const { return 0; }
   Sampling sampling() const { return sampling_; }  // of training windows
-  // What becomes of a window: empty: its rows ask for the next token.
+  // What is made of windows; empty: rows that ask for the next token.
   virtual BatchMaker maker(const StreamOptions& options) const {
     (void)options;
     return {};
