@@ -12,6 +12,7 @@
 #include "ordo/metrics/chrf.h"
 #include "ordo/metrics/classes.h"
 #include "ordo/metrics/error_rate.h"
+#include "ordo/metrics/multi_label.h"
 #include "ordo/metrics/ranking.h"
 #include "ordo/metrics/rouge.h"
 #include "ordo/metrics/ter.h"
@@ -24,6 +25,19 @@ ClassScores right_of(int right, int examples) {
   ClassScores scores({.classes = {"no", "yes"}});
   for (int i = 0; i < examples; ++i) scores.add(i < right ? 1 : 0, 1);
   return scores;
+}
+
+// Scores in steps of a quarter, so that many are equal; each example is truly of one label or two.
+template <class Metric>
+Metric of_labels(Metric metric) {
+  KeyedSequence draw(11);
+  for (int i = 0; i < 30; ++i) {
+    std::vector<double> scores;
+    for (int k = 0; k < 4; ++k) scores.push_back(static_cast<double>(draw.below(5)) / 4.0);
+    const auto first = static_cast<int64_t>(draw.below(3));
+    metric.add(scores, i % 3 == 0 ? std::vector<int64_t>{first, 3} : std::vector<int64_t>{first});
+  }
+  return metric;
 }
 
 std::vector<std::unique_ptr<TextMetric>> text_metrics() {
@@ -111,6 +125,50 @@ TEST_CASE("measure: any bytes are a text that can be compared, and are equal to 
     CHECK(values_of(*with_itself[m]).at(name) == Approx(error ? 0.0 : percent ? 100.0 : 1.0));
     CHECK(std::isfinite(values_of(*with_another[m]).at(name)));
   }
+}
+
+TEST_CASE("measure: several weightings at once have the values that each has alone", "[unit]") {
+  const std::vector<std::string> labels{"a", "b", "c", "d"};
+  ClassScores classes({.classes = {"no", "yes"}});
+  RocArea area;
+  for (int i = 0; i < 30; ++i) {
+    classes.add(i % 2, i % 3 == 0 ? 1 : 0);
+    area.add(i * 7 % 5, i % 4 == 0);
+  }
+  const auto areas = of_labels(LabelAreas(labels));
+  const auto decisions = of_labels(MultiLabelScores({.labels = labels}));
+  constexpr size_t kTogether = ExampleMetric::kTogether;
+  std::vector<double> together(30 * kTogether), weights(30);
+  for (const ExampleMetric* metric :
+       {static_cast<const ExampleMetric*>(&classes), static_cast<const ExampleMetric*>(&area),
+        static_cast<const ExampleMetric*>(&areas), static_cast<const ExampleMetric*>(&decisions)}) {
+    for (size_t one = 0; one < kTogether; ++one) {
+      draw_examples({}, static_cast<int64_t>(one), weights);
+      for (size_t i = 0; i < weights.size(); ++i) together[i * kTogether + one] = weights[i];
+    }
+    const auto found = metric->values_together(together);
+    REQUIRE(found.size() == kTogether);
+    for (size_t one = 0; one < kTogether; ++one) {
+      draw_examples({}, static_cast<int64_t>(one), weights);
+      CHECK(found[one] == metric->values(weights));
+    }
+  }
+  CHECK(areas.names() == std::vector<std::string>{"auc_macro", "auc/a", "auc/b", "auc/c", "auc/d"});
+  CHECK(values_of(areas).at("auc_macro") == values_of(decisions).at("auc_macro"));
+}
+
+TEST_CASE("measure: the number of draws is the one asked for", "[unit]") {
+  // Of 3 draws the lowest and the highest are the ends at a level of 0.9; a fourth would move one of them.
+  RocArea area;
+  for (int i = 0; i < 40; ++i) area.add(i * 7 % 13, i % 3 == 0);
+  std::vector<double> weights(40), drawn;
+  for (int64_t draw = 0; draw < 3; ++draw) {
+    draw_examples({}, draw, weights);
+    drawn.push_back(area.values(weights).front());
+  }
+  const Interval found = metric_values(area, {.draws = 3, .level = 0.9}).front().interval;
+  CHECK(found.low == *std::min_element(drawn.begin(), drawn.end()));
+  CHECK(found.high == *std::max_element(drawn.begin(), drawn.end()));
 }
 
 TEST_CASE("measure: no interval without spread, without a second example, without draws", "[unit]") {

@@ -5,6 +5,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/allclose.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/log_sigmoid.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
@@ -237,6 +238,37 @@ TEST_CASE("classes: of many classes the most frequent mistakes are told", "[unit
   CHECK(contains(text, "the most frequent mistakes"));
   CHECK(text.find("c20") < text.find("c3"));
   CHECK_FALSE(contains(text, "9"));
+}
+
+TEST_CASE("classes: names of any bytes and any length keep the table of mistakes a table", "[unit]") {
+  const std::vector<std::string> names{"\x1b[31mred", "two\nlines", std::string(5000, 'x'), "plain"};
+  std::vector<int64_t> counts(names.size() * names.size(), 0);
+  counts[1] = 3;
+  const std::string text = confusion_text(names, counts);
+  CHECK(std::count(text.begin(), text.end(), '\n') == 6);  // what it is, the header, four classes
+  CHECK_FALSE(contains(text, "\x1b"));
+  CHECK(contains(text, "\\x1b[31mred"));
+  CHECK(contains(text, "two\\nlines"));
+  CHECK(contains(text, std::string(19, 'x') + "…"));
+  CHECK_FALSE(contains(text, std::string(20, 'x')));
+  std::vector<std::string> many;
+  for (int i = 0; i < 21; ++i) many.push_back(fmt::format("\x1b[3{}m", i));
+  std::vector<int64_t> mistakes(many.size() * many.size(), 1);
+  CHECK_FALSE(contains(confusion_text(many, mistakes), "\x1b"));
+}
+
+TEST_CASE("classes: of many classes an example's line has the likeliest and the true one", "[unit]") {
+  std::vector<std::string> names;
+  for (int i = 0; i < 101; ++i) names.push_back(fmt::format("c{}", i));
+  const FewRows rows({{7}});
+  const auto judge = class_judge(names, false, rows);
+  judge->add(at::arange(0, 101, at::kFloat).view({1, 101}));  // c100 is the likeliest
+  const Json told = parse_json(judge->evaluation({.details = true}).rows.at(0), "a row").at("probabilities");
+  CHECK(told.size() == 21);
+  CHECK(told.contains("c100"));
+  CHECK(told.contains("c81"));
+  CHECK_FALSE(told.contains("c80"));
+  CHECK(told.contains("c7"));
 }
 
 TEST_CASE("classes: a model that answers in tokens is refused in words", "[unit]") {

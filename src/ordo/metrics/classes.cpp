@@ -55,34 +55,26 @@ std::vector<std::string> ClassScores::names() const {
   return names;
 }
 
-std::vector<double> ClassScores::confusion(std::span<const double> weights) const {
-  const size_t classes = config_.classes.size();
-  std::vector<double> matrix(classes * classes, 0.0);
-  for (size_t i = 0; i < truth_.size(); ++i) {
-    matrix[static_cast<size_t>(truth_[i]) * classes + static_cast<size_t>(predicted_[i])] += weights[i];
-  }
-  return matrix;
-}
-
 std::vector<int64_t> ClassScores::confusion() const {
-  const std::vector<double> matrix = confusion(std::vector<double>(truth_.size(), 1.0));
-  return {matrix.begin(), matrix.end()};
+  const size_t classes = config_.classes.size();
+  std::vector<int64_t> matrix(classes * classes, 0);
+  for (size_t i = 0; i < truth_.size(); ++i)
+    ++matrix[static_cast<size_t>(truth_[i]) * classes + static_cast<size_t>(predicted_[i])];
+  return matrix;
 }
 
 std::vector<double> ClassScores::values(std::span<const double> weights) const {
   const size_t classes = config_.classes.size();
-  const std::vector<double> matrix = confusion(weights);
   std::vector<LabelCounts> counts(classes);
   double right = 0.0, examples = 0.0;
-  for (size_t truth = 0; truth < classes; ++truth) {
-    for (size_t predicted = 0; predicted < classes; ++predicted) {
-      const double count = matrix[truth * classes + predicted];
-      counts[truth].actual += count;
-      counts[predicted].predicted += count;
-      examples += count;
-      if (truth == predicted) counts[truth].hits = count;
-    }
-    right += counts[truth].hits;
+  for (size_t i = 0; i < truth_.size(); ++i) {
+    LabelCounts& actual = counts[static_cast<size_t>(truth_[i])];
+    actual.actual += weights[i];
+    counts[static_cast<size_t>(predicted_[i])].predicted += weights[i];
+    examples += weights[i];
+    if (truth_[i] != predicted_[i]) continue;
+    actual.hits += weights[i];
+    right += weights[i];
   }
   std::vector<bool> averaged(classes);
   for (size_t i = 0; i < classes; ++i) {

@@ -16,8 +16,7 @@ struct ClassesConfig {
 
 // Values:
 //   accuracy       share of examples that are right; over all classes, micro precision, recall and F1 are the same
-//   number matthews       Matthews' correlation coefficient (1975), for several classes Gorodkin's R_K (2004); 0 where
-//   the
+//   matthews       Matthews' correlation coefficient (1975), for several classes Gorodkin's R_K (2004); 0 where the
 //                  predictions or the truth are all one class, as nothing correlates with a constant
 //   …_macro        mean over the classes that occur in truth or predictions; others say nothing and are left out
 //   …_micro        from the counts of these classes added up
@@ -36,7 +35,6 @@ class ClassScores : public ExampleMetric {
   std::vector<int64_t> confusion() const;
 
  private:
-  std::vector<double> confusion(std::span<const double> weights) const;
   ClassesConfig config_;
   std::vector<int32_t> predicted_, truth_;
 };

@@ -12,6 +12,16 @@
 
 namespace ordo {
 
+std::vector<std::vector<double>> ExampleMetric::values_together(std::span<const double> weights) const {
+  std::vector<std::vector<double>> all;
+  std::vector<double> own(weights.size() / kTogether);
+  for (size_t one = 0; one < kTogether; ++one) {
+    for (size_t i = 0; i < own.size(); ++i) own[i] = weights[i * kTogether + one];
+    all.push_back(values(own));
+  }
+  return all;
+}
+
 std::vector<double> SumMetric::values(std::span<const double> weights) const {
   ORDO_ASSERT(std::ssize(weights) == examples());
   std::vector<double> sums(width_, 0.0);
@@ -50,6 +60,26 @@ Interval interval_of(std::vector<double> draws, double level) {
   return percentile_interval(std::move(draws), level);
 }
 
+// Of each value those of all draws.
+std::vector<std::vector<double>> drawn_values(const ExampleMetric& metric, const Resampling& how, size_t values) {
+  constexpr size_t kTogether = ExampleMetric::kTogether;
+  std::vector<std::vector<double>> drawn(values);
+  const auto examples = static_cast<size_t>(metric.examples());
+  if (examples < 2) return drawn;
+  std::vector<double> weights(examples), together(examples * kTogether);
+  for (int64_t draw = 0; draw < how.draws; draw += kTogether) {
+    for (size_t one = 0; one < kTogether; ++one) {
+      draw_examples(how, draw + static_cast<int64_t>(one), weights);
+      for (size_t i = 0; i < examples; ++i) together[i * kTogether + one] = weights[i];
+    }
+    const auto found = metric.values_together(together);
+    const auto due = std::min<int64_t>(kTogether, how.draws - draw);
+    for (const auto& of_draw : std::span(found).first(static_cast<size_t>(due)))
+      for (size_t j = 0; j < values; ++j) drawn[j].push_back(of_draw[j]);
+  }
+  return drawn;
+}
+
 }  // namespace
 
 std::vector<MetricValue> metric_values(const ExampleMetric& metric, const Resampling& how) {
@@ -61,12 +91,7 @@ std::vector<MetricValue> metric_values(const ExampleMetric& metric, const Resamp
   const std::vector<double> values =
       weights.empty() ? std::vector<double>(names.size(), kNoNumber) : metric.values(weights);
   ORDO_ASSERT(names.size() == values.size());
-  std::vector<std::vector<double>> drawn(values.size());
-  for (int64_t draw = 0; draw < how.draws && weights.size() > 1; ++draw) {
-    draw_examples(how, draw, weights);
-    const std::vector<double> found = metric.values(weights);
-    for (size_t j = 0; j < found.size(); ++j) drawn[j].push_back(found[j]);
-  }
+  auto drawn = drawn_values(metric, how, values.size());
   std::vector<MetricValue> made;
   for (size_t j = 0; j < values.size(); ++j) {
     const bool defined = std::isfinite(values[j]);

@@ -23,6 +23,10 @@ class ExampleMetric {
   virtual std::vector<std::string> names() const = 0;
   // The values when example i counts weights[i] times (>= 0, not all 0); NaN where one is undefined.
   virtual std::vector<double> values(std::span<const double> weights) const = 0;
+  // values() of kTogether weightings: weights [examples, kTogether], row after row. For metrics that pass over much
+  // to make a value: one pass makes them all.
+  static constexpr size_t kTogether = 8;
+  virtual std::vector<std::vector<double>> values_together(std::span<const double> weights) const;
   // What example i contributes, and what the numbers are called; NaN where there is none.
   virtual std::vector<std::string> columns() const = 0;
   virtual std::vector<double> example(int64_t i) const = 0;

@@ -33,29 +33,67 @@ void RankedScores::sort() const {
   order_.resize(scores_.size());
   std::iota(order_.begin(), order_.end(), 0U);
   std::sort(order_.begin(), order_.end(), [this](uint32_t a, uint32_t b) { return scores_[a] < scores_[b]; });
+  with_positives_.clear();
+  for (size_t begin = 0, end = 0; begin < order_.size(); begin = end) {
+    bool any = false;
+    for (; end < order_.size() && scores_[order_[end]] == scores_[order_[begin]]; ++end)
+      any = any || positive_[order_[end]];
+    if (any) with_positives_.push_back({begin, end});
+  }
+}
+
+void RankedScores::part() const {
+  if (of_positives_.size() + of_negatives_.size() == scores_.size()) return;
+  sort();
   of_positives_.clear();
   of_negatives_.clear();
   for (const uint32_t i : order_) (positive_[i] ? of_positives_ : of_negatives_).push_back(scores_[i]);
 }
 
-double RankedScores::area(std::span<const double> weights) const {
+// One pass from the lowest score to the highest; where only negatives stand, which are most of a rare class, their
+// weights are added up and nothing else.
+template <size_t N>
+std::array<double, N> RankedScores::areas_of(std::span<const double> weights) const {
+  using Sums = std::array<double, N>;
   sort();
-  double pairs = 0.0, positives = 0.0, negatives = 0.0;  // negatives: those scored below
-  for (size_t first = 0, last = 0; first < order_.size(); first = last) {
-    double tied_positives = 0.0, tied_negatives = 0.0;
-    for (; last < order_.size() && scores_[order_[last]] == scores_[order_[first]]; ++last) {
-      (positive_[order_[last]] ? tied_positives : tied_negatives) += weights[order_[last]];
+  const auto add = [&](size_t at, Sums& to) {
+    const double* const row = weights.data() + size_t{order_[at]} * N;
+    for (size_t one = 0; one < N; ++one) to[one] += row[one];
+  };
+  Sums pairs{}, positives{}, below{};  // below: of the negatives passed
+  size_t at = 0;
+  for (const Tie& tie : with_positives_) {
+    for (; at < tie.begin; ++at) add(at, below);
+    Sums tied_positives{}, tied_negatives{};
+    for (; at < tie.end; ++at) add(at, positive_[order_[at]] ? tied_positives : tied_negatives);
+    for (size_t one = 0; one < N; ++one) {
+      pairs[one] += tied_positives[one] * (below[one] + 0.5 * tied_negatives[one]);
+      positives[one] += tied_positives[one];
+      below[one] += tied_negatives[one];
     }
-    pairs += tied_positives * (negatives + 0.5 * tied_negatives);
-    positives += tied_positives;
-    negatives += tied_negatives;
   }
-  return positives > 0.0 && negatives > 0.0 ? pairs / (positives * negatives) : kNoNumber;
+  for (; at < order_.size(); ++at) add(at, below);
+  Sums made{};
+  for (size_t one = 0; one < N; ++one)
+    made[one] = positives[one] > 0.0 && below[one] > 0.0 ? pairs[one] / (positives[one] * below[one]) : kNoNumber;
+  return made;
+}
+
+double RankedScores::area(std::span<const double> weights) const { return areas_of<1>(weights).front(); }
+
+std::array<double, ExampleMetric::kTogether> RankedScores::areas(std::span<const double> weights) const {
+  return areas_of<ExampleMetric::kTogether>(weights);
 }
 
 double RankedScores::placement(int64_t i) const {
-  sort();
+  part();
   return positive(i) ? share_below(of_negatives_, score(i)) : 1.0 - share_below(of_positives_, score(i));
+}
+
+std::vector<std::vector<double>> RocArea::values_together(std::span<const double> weights) const {
+  std::vector<std::vector<double>> all;
+  for (const double area : ranked_.areas(weights)) all.push_back({area});
+  return all;
 }
 
 std::vector<double> RocArea::example(int64_t i) const {

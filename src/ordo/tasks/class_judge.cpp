@@ -8,8 +8,11 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
+#include "ordo/config/words.h"
 #include "ordo/core/text.h"
+#include "ordo/core/utf8.h"
 #include "ordo/metrics/calibration.h"
 #include "ordo/metrics/classes.h"
 #include "ordo/metrics/likelihood.h"
@@ -46,9 +49,20 @@ class JudgedClasses : public ClassJudge {
     for (const int64_t label : labels) names.push_back(classes_[static_cast<size_t>(label)]);
     return join(names, ", ");
   }
+  // Of more than 100 classes those of the 20 likeliest and of what is true: all of each example would fill the memory.
   Json named_probabilities(int64_t i) const {
+    constexpr size_t kAll = 100, kLikeliest = 20;
+    const auto given = probabilities(i);
+    std::vector<size_t> told(width());
+    std::iota(told.begin(), told.end(), 0U);
+    if (width() > kAll) {
+      const auto likelier = [&](size_t a, size_t b) { return given[a] > given[b]; };
+      std::partial_sort(told.begin(), told.begin() + kLikeliest, told.end(), likelier);
+      told.resize(kLikeliest);
+      told.insert(told.end(), truth(i).begin(), truth(i).end());
+    }
     Json all = Json::object();
-    for (size_t k = 0; k < width(); ++k) all[classes_[k]] = probabilities(i)[k];
+    for (const size_t k : told) all[classes_[k]] = given[k];
     return all;
   }
   void add_rows(Evaluation& made) const {
@@ -124,9 +138,9 @@ class OneLabel final : public JudgedClasses {
       for (int64_t i = 0; i < judged(); ++i) area.add(probabilities(i)[1], truth(i).front() == 1);
       return measure(area, options, made);
     }
-    MultiLabelScores areas({.labels = classes_});
+    LabelAreas areas(classes_);
     for (int64_t i = 0; i < judged(); ++i) areas.add(probabilities(i), truth(i));
-    measure(areas, options, made, [](std::string_view name) { return name.starts_with("auc"); });
+    measure(areas, options, made);
   }
   std::vector<int64_t> predicted_;
 };
@@ -183,12 +197,20 @@ class SeveralLabels final : public JudgedClasses {
   MultiLabelScores scores_;
 };
 
+// A name in a table: anybody may have written it, of any length.
+std::string in_table(const std::string& name) {
+  constexpr size_t kWidest = 20;
+  const std::string clean = shown(name);
+  if (display_width(clean) <= kWidest) return clean;
+  return std::string(fitting(clean, kWidest - 1)) + "…";
+}
+
 std::string confusion_table(const std::vector<std::string>& classes, const std::vector<int64_t>& counts) {
   std::vector<std::string> header{"truth"};
-  header.insert(header.end(), classes.begin(), classes.end());
+  for (const auto& name : classes) header.push_back(in_table(name));
   Table table(header);
   for (size_t truth = 0; truth < classes.size(); ++truth) {
-    std::vector<std::string> cells{classes[truth]};
+    std::vector<std::string> cells{in_table(classes[truth])};
     for (size_t k = 0; k < classes.size(); ++k) cells.push_back(std::to_string(counts[truth * classes.size() + k]));
     table.row(std::move(cells));
   }
@@ -203,7 +225,8 @@ std::string frequent_mistakes(const std::vector<std::string>& classes, const std
   std::stable_sort(mistakes.begin(), mistakes.end(), [&](size_t a, size_t b) { return counts[a] > counts[b]; });
   Table table({"truth", "taken for", "times"});
   for (const size_t place : std::span(mistakes).first(std::min(kShown, mistakes.size())))
-    table.row({classes[place / classes.size()], classes[place % classes.size()], std::to_string(counts[place])});
+    table.row({in_table(classes[place / classes.size()]), in_table(classes[place % classes.size()]),
+               std::to_string(counts[place])});
   return table.text();
 }
 

@@ -29,7 +29,7 @@ std::unique_ptr<ClassJudge> class_judge(const std::vector<std::string>& classes,
 at::Tensor several_labels_loss(const at::Tensor& logits, const at::Tensor& targets, const LossOptions& options);
 
 // Who was taken for whom, as lines for people: a table of all counts [truth, predicted]; of more than 20 classes the
-// mistakes that are made most often.
+// mistakes that are made most often. Names are cut to 20 columns.
 std::string confusion_text(const std::vector<std::string>& classes, const std::vector<int64_t>& counts);
 
 }  // namespace ordo

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "ordo/config/words.h"
 #include "ordo/core/text.h"
 #include "ordo/tasks/class_judge.h"
 
@@ -50,11 +51,11 @@ Json ClassPredictor::told(std::span<const double> probabilities) const {
 
 std::string ClassPredictor::line(const Json& told, const PredictorInput& input) const {
   if (!told.contains("classes"))
-    return fmt::format("{:.3f}  {}  {}", told["probability"].get<double>(), told["class"].get<std::string>(),
+    return fmt::format("{:.3f}  {}  {}", told["probability"].get<double>(), shown(told["class"].get<std::string>()),
                        input.text);
   std::vector<std::string> named;
   for (const auto& name : told["classes"])
-    named.push_back(fmt::format("{} {:.3f}", name.get<std::string>(),
+    named.push_back(fmt::format("{} {:.3f}", shown(name.get<std::string>()),
                                 told["probabilities"][name.get<std::string>()].get<double>()));
   return fmt::format("{}  {}", named.empty() ? "(none)" : join(named, ", "), input.text);
 }

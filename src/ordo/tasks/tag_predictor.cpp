@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "ordo/config/words.h"
 #include "ordo/core/text.h"
 #include "ordo/tasks/pair_files.h"
 #include "ordo/tasks/tagged_rows.h"
@@ -53,7 +54,8 @@ std::string TagPredictor::line(const Json& told, const PredictorInput& input) co
   (void)input;
   std::vector<std::string> parts;
   for (size_t i = 0; i < told["words"].size(); ++i)
-    parts.push_back(fmt::format("{}/{}", told["words"][i].get<std::string>(), told["tags"][i].get<std::string>()));
+    parts.push_back(
+        fmt::format("{}/{}", told["words"][i].get<std::string>(), shown(told["tags"][i].get<std::string>())));
   return join(parts, " ");
 }
 
