@@ -68,6 +68,7 @@ TEST_CASE("wrong words on the command line end in exit 2 and one line that says 
       {{"generate", "x", "--prompt", "a", "--beam", "4", "--repetition-penalty", "2"}, "--no-repeat-ngram"},
       {{"generate", "x", "--prompt", "a", "--beam", "0"}, "'0'"},
       {{"generate", "x", "--prompt", "a", "--length-penalty", "2"}, "give --beam N"},
+      {{"generate", "x", "--prompt", "a", "--coverage-penalty", "0.2"}, "give --beam N"},
       {{"generate", "x", "--prompt", "a", "--early-stopping", "first"}, "give --beam N"},
       {{"generate", "x", "--prompt", "a", "--beam", "4", "--early-stopping", "frist"}, "did you mean 'first'"},
       {{"generate", "x", "--prompt", "a", "--n-best", "2"}, "give --beam N or --samples N"},
