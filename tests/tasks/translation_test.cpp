@@ -210,4 +210,17 @@ TEST_CASE("translation: contradictions are told before anything is read", "[unit
   CHECK(contains(told(), "task.tokenizer is missing"));
 }
 
+TEST_CASE("translation: tasks of one config share what was read", "[unit]") {
+  const Scratch scratch;
+  const fs::path file = pair_file(scratch);
+  const auto tokens = [&] { return Translation(config_of(file, true), kWrites).tokenizer()->vocab_size(); };
+  const auto before = tokens();
+  const auto time = fs::last_write_time(file);
+  std::string text = read_file(file);
+  text.replace(text.find('\t') - 1, 1, "q");  // of the same size
+  write_file(file, text);
+  fs::last_write_time(file, time);
+  CHECK(tokens() == before);
+}
+
 }  // namespace ordo::test

@@ -10,12 +10,18 @@
 #include "ordo/core/errors.h"
 #include "ordo/core/hash.h"
 #include "ordo/core/text.h"
+#include "ordo/data/kept_files.h"
+#include "ordo/data/text_file.h"
 #include "ordo/tasks/side_tokenizers.h"
 #include "ordo/tasks/translation_writer.h"
+#include "ordo/tasks/unknown_words.h"
 
 namespace ordo {
 
 namespace {
+
+constexpr NamedValue kLongPairs[] = {{"leave_out", static_cast<int>(LongPairs::leave_out)},
+                                     {"stop", static_cast<int>(LongPairs::stop)}};
 
 int64_t longest_side(const Example& pair) { return std::max(std::ssize(pair.given), std::ssize(pair.asked) - 1); }
 
@@ -31,6 +37,15 @@ std::string contradiction(const Translation::Config& c) {
   return wrong_weights(c.data.weights, c.data.train.entries().size(), "task.data");
 }
 
+// All of them, patterns expanded.
+std::vector<fs::path> files_of_pairs(const TextPairsConfig& c) {
+  std::vector<fs::path> all;
+  for (const PairPaths* const paths : {&c.train, &c.validation, &c.test})
+    for (const auto* const given : {&paths->files, &paths->source, &paths->target})
+      for (auto& file : expand_paths(*given)) all.push_back(std::move(file));
+  return all;
+}
+
 }  // namespace
 
 int64_t Translation::Pair::length() const { return longest_side(ids); }
@@ -42,6 +57,8 @@ void fields(Fields& f, Translation::Config& c) {
   f("data", c.data, "the pairs", required());
   f("split", c.split, "how task.data.train is divided; splits that it does not give have files of their own");
   f("written", c.written, "how whole texts are written and judged");
+  f("too_long", c.too_long, "a pair of which a side has more than train.length tokens is left out and told, or ends the run",
+    kLongPairs);
 }
 
 Translation::Translation(const Config& config, const TaskFacts& facts)
@@ -77,7 +94,15 @@ bool Translation::has(Split split) const {
 
 std::optional<std::string> Translation::refuses_length(Split split, int64_t length) const {
   if (length < 1) return fmt::format("translation has no pairs of length {}: the shortest are of one token", length);
-  if (!has(split) || up_to(split, length) > 0) return std::nullopt;
+  if (!has(split)) return std::nullopt;
+  const Pair& longest = pairs(split).back();
+  if (config_.too_long == LongPairs::stop && longest.length() > length)
+    return fmt::format(
+        "the longest pair of the {} split has {} tokens on a side ({}), and {} are allowed: give {} for train.length, or "
+        "task.too_long: leave_out",
+        split_name(split), longest.length(), where(split, static_cast<uint64_t>(std::ssize(pairs(split)) - 1)), length,
+        longest.length());
+  if (up_to(split, length) > 0) return std::nullopt;
   return fmt::format("the {} split has no pair of at most {} tokens a side: its shortest has {}", split_name(split),
                      length, pairs(split).front().length());
 }
@@ -85,8 +110,12 @@ std::optional<std::string> Translation::refuses_length(Split split, int64_t leng
 // ---- reading ----
 
 const TextPairs& Translation::texts() const {
-  std::call_once(texts_once_, [this] { texts_ = read_text_pairs(config_.data, rule_.get()); });
-  return texts_;
+  std::call_once(texts_once_, [this] {
+    texts_ =
+        kept_files<TextPairs>(fmt::format("{}|{}", facts_.seed, settings_text(config_)), files_of_pairs(config_.data),
+                              [this] { return read_text_pairs(config_.data, rule_.get()); });
+  });
+  return *texts_;
 }
 
 std::string Translation::training_text(bool sources, bool targets) const {
@@ -157,6 +186,8 @@ const std::vector<std::string>& Translation::symbols() const {
   return symbols_;
 }
 
+std::optional<int64_t> Translation::never_right() const { return unknown_id(target()); }
+
 int64_t Translation::given_symbols() const { return shares_vocabulary() ? 0 : source().vocab_size(); }
 
 // ---- examples ----
@@ -224,6 +255,22 @@ size_t seen_in_training(const TextPairs& texts, Split split) {
 
 }  // namespace
 
+std::string Translation::longer_than(Split split, int64_t length) const {
+  const auto all = std::ssize(pairs(split)), longer = all - up_to(split, length);
+  if (longer == 0) return {};
+  return fmt::format("{} of {} pairs have more than {} tokens on a side and are left out", longer, all, length);
+}
+
+std::vector<std::string> Translation::left_out(int64_t length) const {
+  std::vector<std::string> lines;
+  if (!texts().left_out.empty()) lines.push_back(texts().left_out);
+  for (const Split split : kSplits)
+    if (const auto longer = has(split) ? longer_than(split, length) : ""; !longer.empty())
+      lines.push_back(fmt::format("{}: {}{}", split_name(split), longer,
+                                  split == Split::train ? "" : " at that length"));
+  return lines;
+}
+
 std::vector<std::string> Translation::summary() const {
   std::vector<std::string> lines;
   if (shares_vocabulary())
@@ -237,6 +284,12 @@ std::vector<std::string> Translation::summary() const {
     std::string line =
         fmt::format("{}: {} pairs, longer sides of {} to {} tokens, half of them up to {}", split_name(split),
                     all.size(), all.front().length(), all.back().length(), all[all.size() / 2].length());
+    int64_t lacking = 0, tokens = 0;
+    for (const Pair& pair : all) {
+      tokens += std::ssize(pair.ids.asked);
+      if (never_right()) lacking += std::count(pair.ids.asked.begin(), pair.ids.asked.end(), *never_right());
+    }
+    if (lacking > 0) line += unknown_share(lacking, tokens) + " in targets, and are never right";
     if (const size_t seen = split == Split::train ? 0 : seen_in_training(texts(), split); seen > 0)
       line += fmt::format("; {} sources stand in training too", seen);
     lines.push_back(std::move(line));

@@ -2,7 +2,8 @@
 // From texts to texts: translation and its kin. Sources and targets are cut by a tokenizer; the target ends in a mark
 // of its own. An encoder-decoder reads the source and writes the target; a decoder reads a mark of the start, the
 // source and "=", and then writes.
-// train.length and evaluate.lengths count tokens: pairs of which one side has more are left out, and counted.
+// train.length and evaluate.lengths count tokens: pairs of which one side has more are left out and told, or end the
+// run.
 #pragma once
 #include <array>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "ordo/tasks/leaves_out.h"
 #include "ordo/tasks/sequence_task.h"
 #include "ordo/tasks/text_pairs.h"
 
@@ -29,7 +31,10 @@ struct WrittenConfig {
 };
 void fields(Fields& f, WrittenConfig& c);
 
-class Translation final : public SequenceTask {
+// What becomes of a pair of which a side has more tokens than train.length.
+enum class LongPairs { leave_out, stop };
+
+class Translation final : public SequenceTask, public LeavesOut {
  public:
   struct Config {
     std::optional<Choice<Tokenizer>> tokenizer = {};  // of both sides, with one vocabulary
@@ -37,6 +42,7 @@ class Translation final : public SequenceTask {
     TextPairsConfig data;
     std::optional<Choice<SplitRule>> split = {};
     WrittenConfig written;
+    LongPairs too_long = LongPairs::leave_out;
   };
   static constexpr std::string_view kKind = "translation", kSummary = "from texts to texts, in two languages or one";
   Translation(const Config& config, const TaskFacts& facts);
@@ -53,7 +59,9 @@ class Translation final : public SequenceTask {
   std::shared_ptr<const TextWriter> writer() const override;
   uint64_t fingerprint() const override;
   std::vector<std::string> summary() const override;
+  std::vector<std::string> left_out(int64_t length) const override;
 
+  std::optional<int64_t> never_right() const override;  // what stands for words that the targets' vocabulary lacks
   const std::vector<std::string>& symbols() const override;  // pieces of the targets' tokenizer, and "<end>"
   int64_t given_symbols() const override;
   int64_t given_length(int64_t size) const override { return size; }
@@ -79,11 +87,12 @@ class Translation final : public SequenceTask {
   const Tokenizer& source() const;
   const Tokenizer& target() const;
   bool shares_vocabulary() const { return config_.tokenizer.has_value(); }
-  const TextPairs& texts() const;  // read when first needed
+  const TextPairs& texts() const;  // read when first needed, and shared with other tasks of the same settings
   const Data& data() const;        // encoded when first needed
   const std::vector<Pair>& pairs(Split split) const { return data().splits[static_cast<size_t>(split)]; }
   int64_t up_to(Split split, int64_t length) const;  // how many have both sides of at most so many tokens
   std::string training_text(bool sources, bool targets) const;
+  std::string longer_than(Split split, int64_t length) const;  // how many are left out, in a sentence; "" without any
   std::vector<Pair> encoded(Split split) const;
   std::vector<MixedPart> parts() const;  // of all training pairs, where files have weights
   std::vector<std::string> write(Model& model, const StreamOptions& options, int64_t count) const;
@@ -95,7 +104,7 @@ class Translation final : public SequenceTask {
   TaskFacts facts_;
   std::shared_ptr<const SplitRule> rule_;  // null: splits are files
   mutable std::once_flag texts_once_, data_once_;
-  mutable TextPairs texts_;
+  mutable std::shared_ptr<const TextPairs> texts_;
   mutable Data data_;
   mutable std::vector<std::string> symbols_;
   mutable std::shared_ptr<const Tokenizer> source_, target_;
