@@ -92,6 +92,8 @@ TEST_CASE("series: events in any order become gaps", "[unit]") {
   CHECK(contains(
       thrown<DataError>([&] { read_series({.events = scratch.write("bad.txt", "2017-01-02\n\n2017-01-03\n")}, 1); }),
       "bad.txt: line 2: expected a moment"));
+  CHECK(contains(thrown<DataError>([&] { read_series({.events = scratch.write("one.txt", "2017-01-02\n")}, 1); }),
+                 "one.txt: 1 moment, and the values are gaps between two"));
 }
 
 TEST_CASE("series: rows can be thinned out, the same ones for a seed", "[unit]") {
@@ -131,6 +133,9 @@ TEST_CASE("series: what cannot be read is told with file and line", "[unit]") {
             {.date = "date", .channels = {"date"}}},
            {"date,x\n2016-07-01,1\n", "channel 'x' is named twice", {.date = "date", .channels = {"x", "x"}}},
            {"date\n2016-07-01\n", "no column is left for a channel", dated},
+           {"date,who,x\n2016-07-01,ann,1\n2016-07-01, ,1\n",
+            "line 3: column 2 ('who'): the cell is blank: of which series is the row?",
+            {.date = "date", .group = "who"}},
            {"x\n1\n0\n", "line 3: column 1 ('x'): 0 has no logarithm", {.values = SeriesValues::log}}}) {
     const std::string refusal = series_refusal(scratch, text, source);
     INFO(refusal << "\n" << told);
@@ -155,6 +160,9 @@ TEST_CASE("series: rows that cannot be read are left out and told where that is 
   CHECK(contains(series_refusal(scratch, "date,who,x\n2016-07-01,ann,1\n2016-07-02,ben,one\n",
                                 {.date = "date", .group = "who", .on_bad_line = OnBadLine::skip}),
                  "a.csv: no row of the series 'ben' is left: 1 line left out: "));
+  CHECK(contains(series_refusal(scratch, "date,who,x\n2016-07-01,,1\n",
+                                {.date = "date", .group = "who", .on_bad_line = OnBadLine::skip}),
+                 "a.csv: no row is left: 1 line left out: "));
   const auto log = scratch.write("log.txt", "2017-01-02 14:00:00\nnoon\n2017-01-02 15:00:00\n");
   const SeriesSet events = read_series({.events = log, .on_bad_line = OnBadLine::skip}, 1);
   CHECK(events.series[0].values == std::vector<double>{std::log1p(kHour)});
@@ -186,6 +194,7 @@ TEST_CASE("series: settings that cannot hold together are named", "[unit]") {
   CHECK(contains(told({.events = "b", .date = "x"}), "leave them out"));
   CHECK(contains(told({.events = "b", .values = SeriesValues::log}), "task.data.values"));
   CHECK(contains(told({.file = "a.csv", .keep = 0.5}), "it needs task.data.date"));
+  CHECK(told({.file = "a.csv", .channels = {"x", "y", "x"}}) == "task.data.channels names x twice");
   CHECK(contains(told({.generate = GeneratedSeries{}, .on_bad_line = OnBadLine::skip}), "task.data.on_bad_line"));
 }
 

@@ -96,6 +96,56 @@ TEST_CASE("forecasts: what cannot be scaled or divided is told", "[unit]") {
                  "a.csv has 4 rows, fewer than task.rows asks for: 3 of training, 1 of validation and 1 of test"));
 }
 
+TEST_CASE("forecasts: a channel that never changes is told, whatever its value", "[unit]") {
+  const Scratch scratch;
+  const auto told = [&](const std::string& value, const std::string& last) {
+    std::string text = "x\n";
+    for (int i = 0; i < 79; ++i) text += value + "\n";
+    return thrown<DataError>([&] { forecast_data_of(scratch, text + last + "\n", {.rows = SplitRows{80, 0, 0}}); });
+  };
+  for (const std::string value : {"0", "0.5", "0.1", "0.3", "1234.567", "1e-5", "1e30", "-1e-300", "1e300"}) {
+    INFO(value);
+    CHECK(contains(told(value, value), "channel 'x' is constant over its 80 training rows, so that it cannot be"));
+  }
+  CHECK(contains(told("0.3", "0.30000000000000004"), "channel 'x' is constant over its 80 training rows but for"));
+}
+
+TEST_CASE("forecasts: values are scaled however small they are", "[unit]") {
+  const Scratch scratch;
+  const auto scaled = [&](const std::string& text) {
+    return forecast_data_of(scratch, text, {.rows = SplitRows{4, 0, 0}}).series[0];
+  };
+  const ForecastSeries plain = scaled("x\n1\n2\n3\n5\n"), tiny = scaled("x\n1e-300\n2e-300\n3e-300\n5e-300\n");
+  for (int64_t row = 0; row < 4; ++row) CHECK(tiny.value(row, 0) == Approx(plain.value(row, 0)));
+  CHECK(tiny.deviation[0] / 1e-300 == Approx(plain.deviation[0]));
+}
+
+TEST_CASE("forecasts: training without a value, or without a row, is told as such", "[unit]") {
+  const Scratch scratch;
+  const auto told = [&](const std::string& text, const ForecastSource& source) {
+    return thrown<DataError>([&] { forecast_data_of(scratch, text, source); });
+  };
+  for (const auto missing : {MissingCells::interpolate, MissingCells::previous, MissingCells::mask})
+    CHECK(contains(told("x,y\n1,\n2,\n3,4\n4,5\n", {.data = {.missing = missing}, .rows = SplitRows{2, 0, 2}}),
+                   "a.csv: channel 'y' has no value in its 2 training rows, so that it cannot be scaled"));
+  CHECK(contains(told(hours(20), {.data = {.date = "date", .keep = 1e-9}}),
+                 "a.csv: 0 rows here (20 were left out: task.data.keep), and none of them is for training"));
+  CHECK(contains(told("x\n1\n", {.data = {.values = SeriesValues::differences}}),
+                 "a.csv: 0 rows here, and none of them is for training"));
+  CHECK(contains(told("who,x\nann,1\nann,2\nben,3\n", {.data = {.group = "who"}, .shares = SplitShares{0.0, 0.0}}),
+                 "a.csv, ben: channel 'x' is constant over its 1 training row, so"));
+}
+
+TEST_CASE("forecasts: a value that no float holds in standard units is told with its line", "[unit]") {
+  const Scratch scratch;
+  const std::string text = "x\n1\n2\n3\n1e39\n";
+  for (const bool scale : {true, false})
+    CHECK(contains(thrown<DataError>([&] {
+                     forecast_data_of(scratch, text, {.rows = SplitRows{3, 0, 1}, .scale = scale});
+                   }),
+                   "a.csv: line 5: channel 'x': 1e+39 is more than a model can read"));
+}
+
 TEST_CASE("forecasts: naive ones are judged on the same windows", "[unit]") {
   const Scratch scratch;
   // 0 1 0 1 …, then 5: persistence errs by 1 at every step ahead, the season of 2 by nothing but the 5.

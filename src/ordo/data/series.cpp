@@ -74,10 +74,8 @@ class TableSeries {
   }
 
   SeriesSet read() {
-    for (size_t row = 0; row < table_.rows.size(); ++row) {
-      Series& series = series_of(columns_.group ? table_.rows[row][*columns_.group] : "");
-      bad_.attempt([&] { add(row, series); });
-    }
+    for (size_t row = 0; row < table_.rows.size(); ++row)
+      bad_.attempt([&] { add(row, series_of(columns_.group ? group(row) : "")); });
     set_.left_out = bad_.sentence();
     return std::move(set_);
   }
@@ -116,6 +114,12 @@ class TableSeries {
     last_ = static_cast<size_t>(found - set_.series.begin());
     if (found == set_.series.end()) set_.series.push_back({.name = name});
     return set_.series[last_];
+  }
+
+  const std::string& group(size_t row) const {
+    const std::string& name = table_.rows[row][*columns_.group];
+    if (trimmed(name).empty()) table_.refuse(row, *columns_.group, "the cell is blank: of which series is the row?");
+    return name;
   }
 
   double moment(size_t row) const {
@@ -165,6 +169,9 @@ SeriesSet read_events(const fs::path& file, OnBadLine on_bad_line) {
           fmt::format("{}: line {}: expected a moment, as in 'Sat, 22 Apr 2017 15:11:58 -0500' or '2017-04-22 "
                       "15:11:58', found '{}'",
                       file.string(), i + 1, shown(lines[i])));
+  require<DataError>(events.size() > 1, "{}: {} moment{}, and the values are gaps between two: give more{}{}",
+                     file.string(), events.size(), events.size() == 1 ? "" : "s", bad.sentence().empty() ? "" : "; ",
+                     bad.sentence());
   std::stable_sort(events.begin(), events.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   Series series;
   for (size_t i = 1; i < events.size(); ++i) {
@@ -246,6 +253,9 @@ std::vector<std::string> contradictions(const SeriesSource& c, const std::string
   if (c.file.empty() && (columns || c.missing != MissingCells::stop || c.repeated != RepeatedStamps::stop))
     problems.push_back(
         fmt::format("{0}.date, group, channels, missing and repeated are of a table ({0}.file): leave them out", path));
+  for (auto name = c.channels.begin(); name != c.channels.end(); ++name)
+    if (std::find(c.channels.begin(), name, *name) != name)
+      problems.push_back(fmt::format("{}.channels names {} twice", path, shown(*name)));
   if (c.generate && c.on_bad_line != OnBadLine::stop)
     problems.push_back(fmt::format("{}.on_bad_line is of files, and the series are made: leave it out", path));
   if (!c.events.empty() && c.values != SeriesValues::plain)
@@ -260,6 +270,7 @@ SeriesSet read_series(const SeriesSource& source, uint64_t seed) {
                   : source.generate      ? generated_series(*source.generate, seed)
                                          : TableSeries(source, seed).read();
   set.hides = source.missing == MissingCells::mask;
+  require<DataError>(!set.series.empty(), "{}: no row is left: {}", set.source, set.left_out);
   for (auto& series : set.series) {
     require<DataError>(series.rows() > 0 || set.left_out.empty(), "{}: no row{} is left: {}", set.source,
                        series.name.empty() ? "" : fmt::format(" of the series '{}'", shown(series.name)), set.left_out);

@@ -33,37 +33,66 @@ std::array<RowRange, 3> divided_rows(const ForecastSource& source, int64_t rows,
   return {RowRange{0, validation}, {validation, test}, {test, rows}};
 }
 
-// Mean and standard deviation (divided by n) of a channel's training rows.
-std::pair<double, double> training_scale(const ForecastSeries& series, int64_t channel) {
+// Of a channel, over its training rows that have a value.
+struct TrainingScale {
+  double mean = 0.0, deviation = 0.0;  // divided by n; 0 of a channel that is constant
+  double count = 0.0;
+};
+
+// By two passes, corrected for the rounding of the first (Chan, Golub and LeVeque 1983), in units of a power of two
+// near the largest value: squares of small values are not lost.
+TrainingScale training_scale(const ForecastSeries& series, int64_t channel) {
   const RowRange train = series.parts[static_cast<size_t>(Split::train)];
-  double sum = 0.0, count = 0.0, squares = 0.0;
-  const auto each = [&](const auto& visit) {
-    for (int64_t row = train.begin; row < train.end; ++row)
-      if (const double value = series.actual(row, channel); !std::isnan(value)) visit(value);
-  };
-  each([&](double value) { sum += value, count += 1.0; });
-  const double mean = sum / count;
-  each([&](double value) { squares += (value - mean) * (value - mean); });
-  return {mean, std::sqrt(squares / count)};
+  std::vector<double> values;
+  for (int64_t row = train.begin; row < train.end; ++row)
+    if (const double value = series.actual(row, channel); !std::isnan(value)) values.push_back(value);
+  if (values.empty()) return {};
+  const auto count = static_cast<double>(values.size());
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  if (*low == *high) return {.mean = *low, .count = count};
+  const int unit = std::ilogb(std::max(std::abs(*low), std::abs(*high)));
+  double sum = 0.0, apart = 0.0, squares = 0.0;
+  for (double& value : values) sum += value = std::scalbn(value, -unit);
+  const double first = sum / count;
+  for (const double value : values) apart += value - first, squares += (value - first) * (value - first);
+  const double variance = std::max(squares - apart * apart / count, 0.0) / count;
+  return {.mean = std::scalbn((sum + apart) / count, unit),
+          .deviation = std::scalbn(std::sqrt(variance), unit),
+          .count = count};
 }
 
-void scale_series(ForecastSeries& series, const SeriesSet& about, bool scale) {
-  const int64_t C = series.channels(), train = series.parts[static_cast<size_t>(Split::train)].rows();
-  for (int64_t c = 0; c < C && scale; ++c) {
+// Why a channel cannot be scaled, and what to do about it; "": it can.
+std::string no_scale(const TrainingScale& scale, int64_t rows) {
+  constexpr double kRounding = 1e-15;  // of a number, as a share of it
+  constexpr std::string_view kLeaveOut =
+      "so that it cannot be scaled; leave it out (task.data.channels), or give task.scale: false";
+  const std::string all = fmt::format("{} training row{}", rows, rows == 1 ? "" : "s");
+  if (scale.count == 0.0) return fmt::format("has no value in its {}, {}", all, kLeaveOut);
+  if (scale.deviation == 0.0) return fmt::format("is constant over its {}, {}", all, kLeaveOut);
+  if (scale.deviation <= std::abs(scale.mean) * kRounding)
+    return fmt::format("is constant over its {} but for rounding, {}", all, kLeaveOut);
+  if (!std::isfinite(scale.count * scale.deviation * scale.deviation))
+    return "has values so large that the sum of their squares is no number; give it in a larger unit, or leave it out "
+           "(task.data.channels)";
+  return "";
+}
+
+void measure_scale(ForecastSeries& series, const SeriesSet& about) {
+  const int64_t rows = series.parts[static_cast<size_t>(Split::train)].rows();
+  const std::string place = series_place(about, series.data);
+  const std::string thinned =
+      about.thinned > 0 ? fmt::format(" ({} were left out: task.data.keep)", about.thinned) : "";
+  require<DataError>(rows > 0,
+                     "{}: {} row{} here{}, and none of them is for training, of which the scale would be taken; give "
+                     "more rows, or task.scale: false",
+                     place, series.data.rows(), series.data.rows() == 1 ? "" : "s", thinned);
+  for (int64_t c = 0; c < series.channels(); ++c) {
     const auto i = static_cast<size_t>(c);
-    std::tie(series.mean[i], series.deviation[i]) = training_scale(series, c);
-    require<DataError>(std::isfinite(series.deviation[i]),
-                       "{}: channel '{}' has values so large that the sum of their squares is no number; give it in a "
-                       "larger unit, or leave it out (task.data.channels)",
-                       series_place(about, series.data), shown(about.channels[i]));
-    require<DataError>(series.deviation[i] > 0.0,
-                       "{}: channel '{}' is constant over its {} training rows, so that it cannot be scaled; leave it "
-                       "out (task.data.channels), or give task.scale: false",
-                       series_place(about, series.data), shown(about.channels[i]), train);
-  }
-  for (size_t i = 0; i < series.data.values.size(); ++i) {
-    const size_t c = i % series.mean.size();
-    series.data.values[i] = (series.data.values[i] - series.mean[c]) / series.deviation[c];
+    const TrainingScale scale = training_scale(series, c);
+    const std::string problem = no_scale(scale, rows);
+    require<DataError>(problem.empty(), "{}: channel '{}' {}", place, shown(about.channels[i]), problem);
+    series.mean[i] = scale.mean;
+    series.deviation[i] = scale.deviation;
   }
 }
 
@@ -119,6 +148,22 @@ double ForecastSeries::actual(int64_t row, int64_t channel) const {
   return data.values[cell];
 }
 
+void to_standard_units(ForecastSeries& series, const SeriesSet& about) {
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  const size_t channels = series.mean.size();
+  for (size_t i = 0; i < series.data.values.size(); ++i) {
+    const size_t c = i % channels;
+    double& value = series.data.values[i];
+    const double standard = (value - series.mean[c]) / series.deviation[c];
+    require<DataError>(
+        std::abs(standard) <= kLargest,
+        "{}: line {}: channel '{}': {} is more than a model can read ({:.3g} in standard units); correct "
+        "it, or leave the channel out (task.data.channels)",
+        about.source, series.data.lines[i / channels], shown(about.channels[c]), value, standard);
+    value = standard;
+  }
+}
+
 ForecastData read_forecast_data(const ForecastSource& source, uint64_t seed) {
   ForecastData made;
   made.about = read_series(source.data, seed);
@@ -132,7 +177,8 @@ ForecastData read_forecast_data(const ForecastSource& source, uint64_t seed) {
     series.data = std::move(data);
     series.mean.resize(channels, 0.0);
     series.deviation.resize(channels, 1.0);
-    scale_series(series, made.about, source.scale);
+    if (source.scale) measure_scale(series, made.about);
+    to_standard_units(series, made.about);
     series.step = median_step(series);
     made.series.push_back(std::move(series));
   }

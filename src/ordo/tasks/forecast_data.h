@@ -49,8 +49,11 @@ struct ForecastSource {
   std::optional<SplitShares> shares = {};  // neither: the default shares
   bool scale = true;                       // by mean and deviation of the training rows; false: as they are
 };
-// Throws DataError for a series with fewer rows than the split counts, and for a channel that is constant in training.
+// Throws DataError for a series with fewer rows than the split counts, for a channel that is constant or has no value
+// in training, and as to_standard_units does.
 ForecastData read_forecast_data(const ForecastSource& source, uint64_t seed);
+// Values less the mean, by the deviation. Throws DataError, with the line, for one that no float holds then.
+void to_standard_units(ForecastSeries& series, const SeriesSet& about);
 
 // What is asked of the time behind a context: the next `horizon` rows; or, where `ahead` (seconds) is given, the one
 // row nearest to that long after the last one read, at most `tolerance` from it.

@@ -16,16 +16,11 @@
 namespace ordo {
 
 // In the units of training, with rows behind the last one whose cells are missing: those that are asked for.
-ForecastSeries ForecastPredictor::continued(Series series, const ForecastSeries& like) const {
-  ForecastSeries made;
+ForecastSeries ForecastPredictor::continued(Series read, const SeriesSet& about, const ForecastSeries& like) const {
+  ForecastSeries made{.data = std::move(read), .mean = like.mean, .deviation = like.deviation, .step = like.step};
+  to_standard_units(made, about);
+  Series& series = made.data;
   const int64_t rows = series.rows(), channels = like.channels();
-  made.mean = like.mean;
-  made.deviation = like.deviation;
-  made.step = like.step;
-  for (size_t i = 0; i < series.values.size(); ++i) {
-    const size_t c = i % made.mean.size();
-    series.values[i] = (series.values[i] - made.mean[c]) / made.deviation[c];
-  }
   series.missing.resize(series.values.size(), false);
   const double step = options_.aim.ahead > 0.0 ? options_.aim.ahead : like.step;
   for (int64_t i = 1; i <= options_.aim.steps(); ++i) {
@@ -34,7 +29,6 @@ ForecastSeries ForecastPredictor::continued(Series series, const ForecastSeries&
     series.values.resize(series.values.size() + static_cast<size_t>(channels), 0.0);
     series.missing.resize(series.values.size(), true);
   }
-  made.data = std::move(series);
   return made;
 }
 
@@ -59,7 +53,7 @@ ForecastData ForecastPredictor::read(const PredictorInput& input, int64_t length
                        input.where, shown(series.name));
     require<DataError>(series.rows() >= length, "{}: {}{} rows, and the model reads the last {} (train.length)",
                        input.where, series.name.empty() ? "" : series.name + " has ", series.rows(), length);
-    made.series.push_back(continued(std::move(series), *like));
+    made.series.push_back(continued(std::move(series), made.about, *like));
   }
   return made;
 }
@@ -104,8 +98,12 @@ Json ForecastPredictor::told(const ForecastData& data, const ForecastRows& rows,
       for (int64_t c = 0; c < channels; ++c) {
         const double standard = options_.joint ? at[begin][step * channels + c] : at[begin + c][step];
         const auto i = static_cast<size_t>(c);
-        const double value = standard * series.deviation[i] + series.mean[i];
-        one[data.about.channels[i]] = options_.source.data.values == SeriesValues::log ? std::exp(value) : value;
+        const double own = standard * series.deviation[i] + series.mean[i];
+        const double value = options_.source.data.values == SeriesValues::log ? std::exp(own) : own;
+        require<NumericError>(std::isfinite(value),
+                              "{}: what the model tells of '{}', {} row{} ahead, is not finite ({})", data.about.source,
+                              shown(data.about.channels[i]), step + 1, step == 0 ? "" : "s", value);
+        one[data.about.channels[i]] = value;
       }
       forecast.push_back(std::move(one));
     }

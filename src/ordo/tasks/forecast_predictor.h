@@ -33,7 +33,7 @@ class ForecastPredictor final : public Predictor {
 
  private:
   ForecastData read(const PredictorInput& input, int64_t length) const;
-  ForecastSeries continued(Series series, const ForecastSeries& like) const;
+  ForecastSeries continued(Series read, const SeriesSet& about, const ForecastSeries& like) const;
   Json told(const ForecastData& data, const ForecastRows& rows, const Tensor& values) const;
   const ForecastData& training_;
   Options options_;
