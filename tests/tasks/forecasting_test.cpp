@@ -7,12 +7,15 @@
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 
+#include <array>
 #include <cmath>
+#include <limits>
 
 #include "ordo/core/errors.h"
 #include "ordo/models/decoder.h"
 #include "ordo/models/encoder.h"
 #include "ordo/models/value_input.h"
+#include "ordo/tasks/predictor.h"
 #include "support/program.h"
 #include "support/thrown.h"
 #include "support/tolerance.h"
@@ -149,6 +152,35 @@ TEST_CASE("forecasting: a context's own mean and deviation are taken away and pu
   CHECK(model.seen.signal.square().mean().item<double>() == Approx(1.0).epsilon(1e-4));
   CHECK(loss ==
         Approx(9.0 * 9.0 + 12.0 * 12.0).epsilon(1e-5));  // tells 0 and 4 of 9 and 16: they came back as they were
+}
+
+TEST_CASE("forecasting: a context that never changes becomes zeros, whatever its value", "[unit]") {
+  const Scratch scratch;
+  for (const std::string value : {"1000000.1", "0.1", "1e30"}) {
+    std::string text = "x\n";
+    for (int row = 0; row < 12; ++row) text += value + "\n";
+    Forecasting::Config config = squares_config(scratch);
+    config.data = {.file = scratch.write("same.csv", text)};
+    const Forecasting task(config, {});
+    EndsModel model;
+    CHECK(task.loss(model, first_batch(task, Split::train, 2, 4), {}).sum.item<double>() == 0.0);
+    CHECK(model.seen.signal.abs().max().item<double>() == 0.0);
+  }
+}
+
+TEST_CASE("forecasting: what a model tells that is no number is told with the lines that it read", "[unit]") {
+  const Scratch scratch;
+  Forecasting::Config config = squares_config(scratch);
+  config.instance_norm = false;
+  const Forecasting task(config, {});
+  EndsModel model;
+  model.head().weight().detach().fill_(std::numeric_limits<float>::infinity());
+  const StreamOptions test{.split = Split::test, .batch_size = 8, .length = 3, .training = false};
+  CHECK(contains(thrown<NumericError>([&] { task.evaluate(model, test); }),
+                 "a.csv: lines 8 to 10, x: what the model tells of 'x' at line 11 is not finite (inf)"));
+  const PredictorInput input{.text = config.data.file.string(), .where = "input 1"};
+  CHECK(contains(thrown<NumericError>([&] { task.predictor()->predict(model, std::array{input}, 3); }),
+                 "a.csv: what the model tells of 'x', 1 row ahead, is not finite (inf)"));
 }
 
 TEST_CASE("forecasting: differences are channels behind the values", "[unit]") {

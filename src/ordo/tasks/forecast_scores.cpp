@@ -8,6 +8,8 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "ordo/config/words.h"
+#include "ordo/core/errors.h"
 #include "ordo/data/time_stamps.h"
 #include "ordo/tasks/measured.h"
 
@@ -128,6 +130,10 @@ void ForecastScores::add(size_t window, int64_t channel, std::span<const double>
   ErrorSums errors;
   for (size_t step = 0; step < predicted.size(); ++step) {
     const double told = predicted[step], came = series.actual(at.target + static_cast<int64_t>(step), channel);
+    if (!std::isfinite(told) && !std::isnan(came))
+      throw NumericError(fmt::format("{}: what the model tells of '{}' at line {} is not finite ({})",
+                                     rows.name(number), shown(data_.about.channels[c]),
+                                     series.data.lines[static_cast<size_t>(at.target) + step], told));
     standard_.add(told, came);
     own_.add(told * series.deviation[c] + series.mean[c], came * series.deviation[c] + series.mean[c]);
     if (naive > 0.0) scaled_.add(told / naive, came / naive);

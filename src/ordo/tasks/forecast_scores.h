@@ -39,7 +39,8 @@ class ForecastScores {
   // All outlive it. `context`: rows that are read.
   ForecastScores(const ForecastData& data, const ForecastAim& aim, std::span<const ForecastWindow> windows,
                  int64_t context, int64_t season, bool details);
-  // Of one channel of a window, [steps], in standard units; `number` is its row among `rows`, which can name it.
+  // Of one channel of a window, [steps], in standard units; `number` is its row among `rows`, which can name it. Throws
+  // NumericError, with that name, for what is not finite where a number came.
   void add(size_t window, int64_t channel, std::span<const double> predicted, const ExampleSet& rows, uint64_t number);
   // With details: intervals, and a row for each window and channel.
   Evaluation evaluation(const StreamOptions& options);

@@ -56,13 +56,17 @@ std::vector<std::string> forecast_contradictions(const Forecasting::Config& c) {
   return problems;
 }
 
-// What a context is told apart from: its own mean and deviation, [B, 1, C].
+// A context in units of its own mean and deviation, [B, 1, C], which are those of what is told of it too. All in fp64,
+// in which the mean of a constant is that constant, and no square of a float goes beyond what a number holds.
 struct InstanceScale {
   Tensor mean, deviation;
+  Tensor scaled(const Tensor& x) const { return ((x.to(at::kDouble) - mean) / deviation).to(x.scalar_type()); }
+  Tensor put_back(const Tensor& told) const { return (told.to(at::kDouble) * deviation + mean).to(at::kFloat); }
 };
 
-InstanceScale instance_scale(const Tensor& x, const Tensor& keys) {
+InstanceScale instance_scale(const Tensor& signal, const Tensor& keys) {
   constexpr double kLeast = 1e-5;  // of a variance, as in RevIN
+  const Tensor x = signal.to(at::kDouble);
   const Tensor real = keys.defined() ? keys.unsqueeze(2).to(x.scalar_type()) : x.new_ones({1, x.size(1), 1});
   const Tensor count = real.sum(1, /*keepdim=*/true).clamp_min(1.0);
   const Tensor mean = (x * real).sum(1, /*keepdim=*/true) / count;
@@ -202,7 +206,7 @@ Tensor Forecasting::told(Model& model, const Batch& batch) const {
   ModelInput in = input_of(batch);
   const int64_t B = in.signal.size(0), C = in.signal.size(2);
   const InstanceScale scale = instance_scale(in.signal, in.mask.keys);
-  if (config_.instance_norm) in.signal = (in.signal - scale.mean) / scale.deviation;
+  if (config_.instance_norm) in.signal = scale.scaled(in.signal);
   if (!config_.features.empty()) in.signal = with_differences(in.signal);
   const Tensor row = model.pooled(in);
   require<ConfigError>(row.size(1) == model.head().weight().size(1),
@@ -211,7 +215,7 @@ Tensor Forecasting::told(Model& model, const Batch& batch) const {
                        in.signal.size(1));
   const Tensor values = model.head().logits(row);
   if (!config_.instance_norm) return values;
-  return (values.view({B, -1, C}) * scale.deviation + scale.mean).flatten(1);
+  return scale.put_back(values.view({B, -1, C})).flatten(1);
 }
 
 Loss Forecasting::loss(Model& model, const Batch& batch, const LossOptions& options) const {
@@ -291,6 +295,11 @@ uint64_t Forecasting::fingerprint() const {
     hash = hash_bytes(series.data.times.data(), rows * sizeof(double), hash);
   }
   return hash;
+}
+
+std::vector<std::string> Forecasting::left_out(int64_t) const {
+  if (data().about.left_out.empty()) return {};
+  return {data().about.left_out};
 }
 
 std::vector<std::string> Forecasting::summary() const {
