@@ -66,6 +66,33 @@ TEST_CASE("series classification: a series' own mean and deviation are taken awa
   CHECK(batch.signal.square().mean(1).min().item<double>() == Approx(1.0).epsilon(1e-3));
 }
 
+TEST_CASE("series classification: a series that never changes becomes zeros, whatever its value", "[unit]") {
+  const Scratch scratch;
+  const auto config = slopes_config(
+      scratch, "kind,a,b,c\nup,1000000.1,1000000.1,1000000.1\ndown,0.1,0.1,0.1\nup,1,2,3\ndown,-1e30,-1e30,-1e30\n");
+  const Batch batch = SeriesClassification(config, {}).open(of(Split::train, 8, 3))->next().value();
+  CHECK(batch.signal.abs().max().item<double>() == 0.0);
+  CHECK(contains(thrown<DataError>(
+                     [&] { SeriesClassification(slopes_config(scratch, "kind,a\nup,1\ndown,1e39\n"), {}).classes(); }),
+                 "a.csv: line 3: column 2 ('a'): 1e+39 is more than a model can read"));
+}
+
+TEST_CASE("series classification: classes are those of training, and another label elsewhere is told", "[unit]") {
+  const Scratch scratch;
+  const auto labels = [&](const std::string& third) {  // the third row is test
+    auto config = slopes_config(scratch, "kind,a\n10,1\n9,2\n" + third + ",3\n9,4\n");
+    config.data.on_bad_line = OnBadLine::skip;
+    return config;
+  };
+  CHECK(SeriesClassification(labels("9"), {}).classes() == std::vector<std::string>{"9", "10"});
+  CHECK(contains(thrown<DataError>([&] { SeriesClassification(labels("8"), {}).classes(); }),
+                 "a.csv: line 4: column 1 ('kind'): there is no class '8'"));
+  CHECK(contains(thrown<DataError>([&] {
+                   SeriesClassification(slopes_config(scratch, "kind,a\nup,1\nup,2\ndown,3\n"), {}).classes();
+                 }),
+                 "all rows of training are 'up': there is nothing to tell apart"));
+}
+
 TEST_CASE("series classification: a wave is what its label says, and the seed decides it", "[unit]") {
   SeriesClassification::Config config = waves_config();
   config.instance_norm = false;
@@ -147,7 +174,7 @@ TEST_CASE("series classification: what cannot be is told", "[unit]") {
   };
   CHECK(contains(data_told("kind,a\nup,1\ndown,x\n"), "a.csv: line 3: column 2 ('a'): expected a finite number"));
   CHECK(contains(data_told("kind,a\nup,1\n,2\n"), "a.csv: line 3: column 1 ('kind'): the label is empty"));
-  CHECK(contains(data_told("kind,a\nup,1\nup,2\n"), "all rows are 'up': there is nothing to tell apart"));
+  CHECK(contains(data_told("kind,a\nup,1\nup,2\n"), "all rows of training are 'up': there is nothing to tell apart"));
   CHECK(contains(data_told("kimd,a\nup,1\n"), "did you mean 'kimd'?"));
   CHECK(contains(data_told("kind\nup\n"), "no column is left for values"));
   CHECK(contains(SeriesClassification(slopes_config(scratch), {}).refuses_length(Split::train, 5).value(),

@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <set>
+#include <span>
 
 #include "ordo/config/config.h"
 #include "ordo/config/words.h"
@@ -23,6 +25,8 @@
 namespace ordo {
 
 namespace {
+
+constexpr double kLargestValue = std::numeric_limits<float>::max();
 
 const std::vector<std::string>& wave_names() {
   static const std::vector<std::string> names{"sine", "square", "saw"};
@@ -51,25 +55,64 @@ std::string contradiction_of(const SeriesClassification::Config& c) {
 
 // A row of a table with what it is divided by.
 struct LabelledRow {
-  std::string label, text;  // text: all cells but the label's
+  size_t row = 0;    // of the table
+  std::string text;  // all cells but the label's
   std::vector<float> values;
-  int64_t line = 0, number = 0;
 };
 
 LabelledRow labelled_row(const TableFile& file, size_t row, size_t label) {
-  LabelledRow made{.label = file.rows[row][label],
-                   .text = {},
-                   .values = {},
-                   .line = static_cast<int64_t>(file.lines[row]),
-                   .number = file.numbers[row]};
+  LabelledRow made{.row = row, .text = {}, .values = {}};
   std::vector<std::string> cells;
   for (size_t column = 0; column < file.width(); ++column) {
     if (column == label) continue;
-    made.values.push_back(static_cast<float>(file.number(row, column)));
+    const double value = file.number(row, column);
+    if (std::abs(value) > kLargestValue)
+      file.refuse(row, column, fmt::format("{} is more than a model can read", value));
+    made.values.push_back(static_cast<float>(value));
     cells.push_back(file.rows[row][column]);
   }
   made.text = join(cells, ",");
   return made;
+}
+
+// All rows but those that `bad` takes. Throws DataError when none is left, in all or of a label.
+std::vector<LabelledRow> labelled_rows(const TableFile& file, size_t label, BadLines& bad) {
+  std::vector<LabelledRow> rows;
+  std::set<std::string> met, left;
+  for (size_t row = 0; row < file.rows.size(); ++row)
+    bad.attempt([&] {
+      const std::string& name = file.rows[row][label];
+      if (trimmed(name).empty()) file.refuse(row, label, "the label is empty");
+      met.insert(name);
+      rows.push_back(labelled_row(file, row, label));
+      left.insert(name);
+    });
+  const std::string where = file.file.string();
+  require<DataError>(!rows.empty(), "{}: no row is left: {}", where, bad.sentence());
+  for (const auto& name : met)
+    require<DataError>(left.contains(name), "{}: no row of class '{}' is left: {}", where, shown(name), bad.sentence());
+  return rows;
+}
+
+ClassNames trained_classes(const TableFile& file, size_t label, std::span<const LabelledRow> rows,
+                           std::span<const Split> parts) {
+  std::set<std::string> labels;
+  for (size_t i = 0; i < rows.size(); ++i)
+    if (parts[i] == Split::train) labels.insert(file.rows[rows[i].row][label]);
+  require<DataError>(!labels.empty(), "the train split of {} has no row", file.file.string());
+  require<DataError>(labels.size() > 1, "{}: all rows of training are '{}': there is nothing to tell apart",
+                     file.file.string(), shown(*labels.begin()));
+  return ClassNames::of_labels(labels);
+}
+
+// Throws DataError, with the place, for one that training has not: that is never left out, for a wrong answer would
+// leave the score with it.
+int64_t class_of(const TableFile& file, size_t row, size_t label, const ClassNames& classes) {
+  try {
+    return classes.number(file.rows[row][label]);
+  } catch (const DataError& error) {
+    file.refuse(row, label, error.what());
+  }
 }
 
 // Series [B, L, 1], each with its own mean and deviation taken away where that is asked for.
@@ -79,9 +122,11 @@ Batch batch_of_series(int64_t rows, int64_t length, bool instance_norm,
   Batch batch{.ids = {}, .signal = at::empty({rows, length, 1}, at::kFloat)};
   for (int64_t row = 0; row < rows; ++row) fill(row, batch.signal.data_ptr<float>() + row * length);
   if (instance_norm) {
-    const Tensor mean = batch.signal.mean(1, /*keepdim=*/true);
-    const Tensor variance = (batch.signal - mean).square().mean(1, /*keepdim=*/true);
-    batch.signal = (batch.signal - mean) / (variance + kLeast).sqrt();
+    const Tensor values = batch.signal.to(at::kDouble);  // in fp64 the mean of a constant float is that float
+    const auto mean = [length](const Tensor& x) { return x.sum(1, /*keepdim=*/true) / length; };
+    const Tensor apart = values - mean(values);
+    const Tensor variance = mean(apart.square());
+    batch.signal = (apart / (variance + kLeast).sqrt()).to(at::kFloat);
   }
   batch.at = consecutive(0, length, at::kCPU);
   return batch;
@@ -212,36 +257,23 @@ SeriesClassification::Table SeriesClassification::read() const {
   const TableFile file = read_table(config_.data.file, {.format = table_format(config_.data.file)}, bad);
   const size_t label = file.column(config_.data.label);
   require<DataError>(file.width() > 1, "{}: no column is left for values beside the label", where);
-  std::vector<LabelledRow> rows;
-  std::set<std::string> names;
-  for (size_t row = 0; row < file.rows.size(); ++row)
-    bad.attempt([&] {
-      const std::string& name = file.rows[row][label];
-      if (trimmed(name).empty()) file.refuse(row, label, "the label is empty");
-      names.insert(name);
-      rows.push_back(labelled_row(file, row, label));
-    });
-  require<DataError>(!rows.empty(), "{}: no row is left: {}", where, bad.sentence());
-  require<DataError>(names.size() > 1, "{}: all rows are '{}': there is nothing to tell apart", where, *names.begin());
-  Table made{.classes = {names.begin(), names.end()},
-             .steps = static_cast<int64_t>(file.width()) - 1,
-             .values = {},
-             .labels = {},
-             .lines = {},
-             .of_split = {},
-             .left_out = bad.sentence()};
+  std::vector<LabelledRow> rows = labelled_rows(file, label, bad);
   std::vector<SplitKey> keys;
-  for (auto& row : rows) {
-    made.lines.push_back(row.line);
-    made.labels.push_back(std::lower_bound(made.classes.begin(), made.classes.end(), row.label) - made.classes.begin());
-    made.values.push_back(std::move(row.values));
-    keys.push_back({.number = row.number, .text = row.text, .names = {{config_.data.label, row.label}}});
-  }
-  for (size_t k = 0; k < made.classes.size(); ++k)
-    require<DataError>(std::count(made.labels.begin(), made.labels.end(), static_cast<int64_t>(k)) > 0,
-                       "{}: no row of class '{}' is left: {}", where, shown(made.classes[k]), made.left_out);
+  for (const auto& row : rows)
+    keys.push_back({.number = file.numbers[row.row],
+                    .text = row.text,
+                    .names = {{config_.data.label, file.rows[row.row][label]}}});
   const auto parts = divided(*split_, keys, where);
-  for (size_t row = 0; row < parts.size(); ++row) made.of_split[static_cast<size_t>(parts[row])].push_back(row);
+  Table made;
+  made.steps = static_cast<int64_t>(file.width()) - 1;
+  made.classes = trained_classes(file, label, rows, parts);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    made.labels.push_back(class_of(file, rows[i].row, label, *made.classes));
+    made.lines.push_back(static_cast<int64_t>(file.lines[rows[i].row]));
+    made.of_split[static_cast<size_t>(parts[i])].push_back(i);
+    made.values.push_back(std::move(rows[i].values));
+  }
+  made.left_out = bad.sentence();
   for (const Split split : kSplits)
     require<DataError>(!split_->gives(split) || !made.of_split[static_cast<size_t>(split)].empty(),
                        "the {} split of {} has no row{}", split_name(split), where,
@@ -274,7 +306,7 @@ std::optional<std::string> SeriesClassification::refuses_length(Split split, int
 }
 
 const std::vector<std::string>& SeriesClassification::classes() const {
-  return config_.data.generate ? wave_names() : table().classes;
+  return config_.data.generate ? wave_names() : table().classes->all();
 }
 
 std::shared_ptr<const LabelledSet> SeriesClassification::examples(const StreamOptions& options) const {
@@ -290,6 +322,7 @@ std::shared_ptr<const LabelledSet> SeriesClassification::inputs(std::span<const 
     for (const auto& cell : split(input.text, ',')) {
       const auto number = finite_number(cell);
       require<DataError>(number.has_value(), "{}: expected numbers apart by commas, found '{}'", input.where, cell);
+      require<DataError>(std::abs(*number) <= kLargestValue, "{}: {} is more than a model can read", input.where, cell);
       values.push_back(static_cast<float>(*number));
     }
     require<DataError>(std::ssize(values) == length, "{}: expected {} numbers, as in training, found {}", input.where,
@@ -309,6 +342,11 @@ uint64_t SeriesClassification::fingerprint() const {
   return hash;
 }
 
+std::vector<std::string> SeriesClassification::left_out(int64_t) const {
+  if (config_.data.generate || table().left_out.empty()) return {};
+  return {table().left_out};
+}
+
 std::vector<std::string> SeriesClassification::summary() const {
   if (config_.data.generate)
     return {fmt::format("series_classification: {} waves of training, {} of validation and of test: sine, square, saw",
@@ -317,8 +355,8 @@ std::vector<std::string> SeriesClassification::summary() const {
   std::vector<std::string> lines{fmt::format("{}: series of {} steps; {} of training, {} of validation, {} of test",
                                              config_.data.file.string(), table().steps, parts[0].size(),
                                              parts[1].size(), parts[2].size())};
-  for (size_t k = 0; k < table().classes.size(); ++k)
-    lines.push_back(fmt::format("{}: {} rows", table().classes[k],
+  for (size_t k = 0; k < classes().size(); ++k)
+    lines.push_back(fmt::format("{}: {} rows", classes()[k],
                                 std::count(table().labels.begin(), table().labels.end(), static_cast<int64_t>(k))));
   if (!table().left_out.empty()) lines.push_back(table().left_out);
   return lines;

@@ -11,7 +11,9 @@
 
 #include "ordo/data/bad_lines.h"
 #include "ordo/data/splits.h"
+#include "ordo/tasks/class_names.h"
 #include "ordo/tasks/class_task.h"
+#include "ordo/tasks/leaves_out.h"
 
 namespace ordo {
 
@@ -29,7 +31,7 @@ struct SeriesTableConfig {
 };
 void fields(Fields& f, SeriesTableConfig& c);
 
-class SeriesClassification final : public ClassTask {
+class SeriesClassification final : public ClassTask, public LeavesOut {
  public:
   struct Config {
     SeriesTableConfig data;
@@ -49,10 +51,11 @@ class SeriesClassification final : public ClassTask {
   std::shared_ptr<const LabelledSet> inputs(std::span<const PredictorInput> given, int64_t length) const override;
   uint64_t fingerprint() const override;
   std::vector<std::string> summary() const override;
+  std::vector<std::string> left_out(int64_t length) const override;
 
  private:
   struct Table {
-    std::vector<std::string> classes;  // in the order of the alphabet
+    std::optional<ClassNames> classes;  // those of the training rows
     int64_t steps = 0;
     std::vector<std::vector<float>> values;       // [rows][steps]
     std::vector<int64_t> labels, lines;           // [rows]
