@@ -260,7 +260,7 @@ TEST_CASE("classes: names of any bytes and any length keep the table of mistakes
 TEST_CASE("classes: of many classes an example's line has the likeliest and the true one", "[unit]") {
   std::vector<std::string> names;
   for (int i = 0; i < 101; ++i) names.push_back(fmt::format("c{}", i));
-  const FewRows rows({{7}});
+  const FewRows rows(std::vector<std::vector<int64_t>>{{7}});
   const auto judge = class_judge(names, false, rows);
   judge->add(at::arange(0, 101, at::kFloat).view({1, 101}));  // c100 is the likeliest
   const Json told = parse_json(judge->evaluation({.details = true}).rows.at(0), "a row").at("probabilities");
