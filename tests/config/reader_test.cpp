@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.h"
 
+#include <nlohmann/json.hpp>
+
 #include "config/sample.h"
 
 namespace ordo::sample {
@@ -218,14 +220,24 @@ void fields(Fields& f, Riddle& c) {
     return TextProblem{at, 1, "a question", "say it"};
   });
 }
-std::string riddle(const std::string& yaml, const std::vector<std::string>& overrides = {}) {
-  Riddle read;
+// Names of what there is to be.
+struct Norms {
+  std::vector<NormKind> kinds = {};
+};
+void fields(Fields& f, Norms& c) { f("kinds", c.kinds, "which", kNormKinds); }
+
+template <class Config>
+std::string complaint_of(const std::string& yaml, const std::vector<std::string>& overrides) {
+  Config read;
   try {
     load_config_text(yaml, walk_of(read), {.overrides = overrides, .name = "r.yaml"});
   } catch (const ConfigError& error) {
     return error.what();
   }
   return "";
+}
+std::string riddle(const std::string& yaml, const std::vector<std::string>& overrides = {}) {
+  return complaint_of<Riddle>(yaml, overrides);
 }
 
 }  // namespace
@@ -262,6 +274,14 @@ TEST_CASE("reader: a mistake inside a text of the command line is counted in cha
 TEST_CASE("reader: a default text is not examined, nor one of the wrong type", "[unit]") {
   CHECK(riddle("{}").empty());
   CHECK(riddle("text: [a?]").find("a question") == std::string::npos);
+}
+
+TEST_CASE("reader: a list of names has each once", "[unit]") {
+  CHECK(complaint_of<Norms>("kinds: [rms, layer]", {}).empty());
+  CHECK(complaint_of<Norms>("kinds: [rms, layer, rms]", {}).starts_with("r.yaml:1:21: kinds names rms twice"));
+  CHECK(complaint_of<Norms>("{}", {"kinds=[rms, rms]"}).ends_with(": kinds names rms twice"));
+  Norms any;
+  CHECK(schema_json(walk_of(any), "")["properties"]["kinds"]["anyOf"][0]["uniqueItems"] == true);
 }
 
 TEST_CASE("reader: each wrong value is told with its place, what was found and what is due", "[unit]") {

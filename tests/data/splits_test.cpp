@@ -89,6 +89,12 @@ TEST_CASE("rules that leave nothing for training, or give one remainder twice, a
   CHECK(contains(thrown<ConfigError>([&] { HashSplit(config, {}); }), "validation and of test"));
   config.validation = {7};
   CHECK(contains(thrown<ConfigError>([&] { HashSplit(config, {}); }), "not below the modulus"));
+  config.validation = {1, 1};
+  CHECK(contains(thrown<ConfigError>([&] { HashSplit(config, {}); }), "validation names 1 twice"));
+  CHECK(contains(thrown<ConfigError>([] {
+                   NameSplit({.by = "who", .test = {"ann", "ben", "ann"}}, {});
+                 }),
+                 "test names ann twice"));
   CHECK(contains(thrown<ConfigError>([&] { ShareSplit({.validation = 0.5, .test = 0.5}, {}); }), "nothing"));
 }
 

@@ -343,6 +343,14 @@ class Reader final : public Fields {
       return read_item(node->bare && node->kind == Node::Kind::list ? &node->items.front().value : node, here, 0, false,
                        item);
     for (size_t i = 0; i < size; ++i) read_item(&node->items[i].value, here, i, true, item);
+    if (size > 1 && outline_of([&](Fields& f) { item(f, 0); }).front().type == Option::Type::named)
+      refuse_repeated(*node, key);
+  }
+  void refuse_repeated(const Node& list, std::string_view key) {
+    std::set<std::string_view> met;
+    for (const auto& item : list.items)
+      if (const Node* node = unwrapped(&item.value); node->kind == Node::Kind::scalar && !met.insert(node->text).second)
+        context_.problems.add_at(node->source, fmt::format("{} names {} twice", name(key), shown(node->text)));
   }
   void read_item(const Node* node, const Standing& list, size_t i, bool numbered,
                  const std::function<void(Fields&, size_t)>& item) {

@@ -86,7 +86,9 @@ class SchemaBuilder {
   }
   Json list(const Option& option) {
     const Json item = value(option.inner.front());
-    return {{"anyOf", {{{"type", "array"}, {"items", item}}, item}}};  // one bare value is a list of one
+    Json all = {{"type", "array"}, {"items", item}};
+    if (option.inner.front().type == Option::Type::named) all["uniqueItems"] = true;
+    return {{"anyOf", {all, item}}};  // one bare value is a list of one
   }
   Json choice(const Option& option) {
     const std::string name = definition(*option.kinds, option.key);

@@ -28,8 +28,17 @@ bool given(Split split, const std::vector<T>& validation, const std::vector<T>& 
   return !(split == Split::validation ? validation : test).empty();
 }
 
+template <class T>
+void require_each_once(const std::vector<T>& list, Split split) {
+  for (auto value = list.begin(); value != list.end(); ++value)
+    require<ConfigError>(std::find(list.begin(), value, *value) == value, "{} names {} twice", split_name(split),
+                         *value);
+}
+
 // Nothing may be asked of both, and something must be left for training.
 void require_remainders(const Remainders& c) {
+  require_each_once(c.validation, Split::validation);
+  require_each_once(c.test, Split::test);
   for (const auto* list : {&c.validation, &c.test})
     for (const int64_t remainder : *list)
       require<ConfigError>(remainder < c.modulus, "the remainder {} is not below the modulus {}", remainder, c.modulus);
@@ -142,6 +151,8 @@ void fields(Fields& f, NameSplit::Config& c) {
 }
 NameSplit::NameSplit(const Config& config, const SplitFacts& facts) : config_(config) {
   (void)facts;
+  require_each_once(config.validation, Split::validation);
+  require_each_once(config.test, Split::test);
   for (const auto& value : config.validation)
     require<ConfigError>(!among(config.test, value), "'{}' is of validation and of test: give it to one", value);
 }
