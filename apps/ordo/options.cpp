@@ -60,7 +60,10 @@ std::vector<int64_t> read_integers(std::string_view text, std::string_view what,
   std::vector<int64_t> values;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
-    values.push_back(read_integer(text.substr(begin, end - begin), what, low, high));
+    const int64_t value = read_integer(text.substr(begin, end - begin), what, low, high);
+    require<ConfigError>(std::find(values.begin(), values.end(), value) == values.end(), "{} names {} twice", what,
+                         value);
+    values.push_back(value);
     begin = end + 1;
   }
   return values;

@@ -46,6 +46,7 @@ TEST_CASE("wrong words on the command line end in exit 2 and one line that says 
       {{"eval"}, "RUN"},
       {{"eval", "x", "--lengths", "64,abc"}, "'abc'"},
       {{"eval", "x", "--lengths", "064"}, "'064'"},
+      {{"eval", "x", "--lengths", "64,16,64"}, "--lengths names 64 twice"},
       {{"eval", "x", "--lengths", ""}, "--lengths"},
       {{"eval", "x", "--split", "tset"}, "did you mean 'test'"},
       {{"generate", "x"}, "--prompt"},

@@ -27,6 +27,7 @@ TEST_CASE("run config: keys that cannot hold together are named with both values
   CHECK(contains(complaint({"checkpoint.best=accuracy"}), "+validation.accuracy"));
   CHECK(contains(complaint({"train.on_nonfinite=rollback"}), "checkpoint.every is 0"));
   CHECK(contains(complaint({"evaluate.stride=17"}), "evaluate.stride (17)"));
+  CHECK(contains(complaint({"evaluate.lengths=[8, 16, 8]"}), "evaluate.lengths names 8 twice"));
   CHECK(contains(complaint({"device=gpu"}), "expected auto, cpu, cuda or cuda:N, found 'gpu'"));
   CHECK(contains(complaint({"task.data.validation_fraction=0.1"}), "sample.yaml:7:"));  // where task.data is
   CHECK(contains(complaint({"task={kind: masked_language_modeling, tokenizer: byte, data: {generate: chase}}",
@@ -45,6 +46,12 @@ TEST_CASE("run config: what a task refuses is told once, with the place of the s
   };
   CHECK(told("").starts_with("a.yaml:3:3: give one of task.data.train"));
   CHECK(told("generate: {}, on_bad_line: skip").starts_with("a.yaml:3:3: task.data.on_bad_line is of files"));
+}
+
+TEST_CASE("run config: what a task says of a length is told once, and not of each split", "[unit]") {
+  const std::string told = complaint({"task={kind: forecasting, data: {generate: {}}, season: 17}", "task.horizon=2"});
+  CHECK(contains(told, "task.season (17) is longer than a context of 16 rows"));
+  CHECK(told.find("task.season (17)") == told.rfind("task.season (17)"));
 }
 
 TEST_CASE("run config: numbers out of range are refused", "[unit]") {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "ordo/config/numbers.h"
 #include "ordo/config/writer.h"
@@ -85,6 +86,9 @@ void check_lengths(const RunConfig& c, Problems& problems) {
                  "evaluate.stride ({}) must not exceed the shortest evaluated length ({}): tokens between windows "
                  "would go unjudged",
                  c.evaluate.stride, shortest);
+  for (auto length = lengths.begin(); length != lengths.end(); ++length)
+    if (std::find(lengths.begin(), length, *length) != length)
+      problems.add("evaluate.lengths", "evaluate.lengths names {} twice", *length);
 }
 
 // The settings around the first one that a refusal names: task.data of task.data.train. "": those of the task itself.
@@ -112,11 +116,14 @@ void add_refusals(const Choice<Task>& task, std::string_view told, Problems& pro
 // What the task says of the lengths; the length of the longest row of training.
 int64_t checked_row_length(const RunConfig& c, Problems& problems) try {
   const auto task = make_task(c);
-  if (const auto why = task->refuses_length(Split::train, c.train.length)) problems.add_text("train.length", *why);
+  std::set<std::string> told;
+  const auto tell = [&](std::string_view path, const std::optional<std::string>& why) {
+    if (why && told.insert(*why).second) problems.add_text(path, *why);
+  };
+  tell("train.length", task->refuses_length(Split::train, c.train.length));
   const auto& lengths = c.evaluate.lengths;
   for (const int64_t length : lengths.empty() ? std::vector{c.train.length} : lengths)
-    if (const auto why = task->refuses_length(Split::validation, length))
-      problems.add_text(lengths.empty() ? "train.length" : "evaluate.lengths", *why);
+    tell(lengths.empty() ? "train.length" : "evaluate.lengths", task->refuses_length(Split::validation, length));
   if (c.evaluate.stride > 0 && !task->judges_windows())
     problems.add("evaluate.stride",
                  "task {} is judged without windows that slide over each other: evaluate.stride must be 0",
