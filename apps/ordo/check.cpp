@@ -12,6 +12,7 @@
 #include "ordo/models/stack_of.h"
 #include "ordo/nn/precision.h"
 #include "ordo/nn/unallocated.h"
+#include "ordo/tasks/leaves_out.h"
 #include "ordo/train/memory.h"
 #include "ordo/train/trainer.h"
 #include "ordo/train/weights.h"
@@ -216,8 +217,10 @@ Findings look_at(const RunConfig& config, bool with_step) {
   warn_of_moves_alone(config, *parts.model);
   warn_of_mirror(config, *parts.task);
   Trainer trainer(config, {.task = parts.task, .model = parts.model, .device = device});
+  DataReport data = report_of_data(*parts.task, config.train.length);
+  data.lines.insert(data.lines.end(), data.left_out.begin(), data.left_out.end());
   Findings found{.device = device.str(),
-                 .data = parts.task->summary(),
+                 .data = std::move(data.lines),
                  .parts = parameters_by_part(*parts.model),
                  .rows = rows_of(config.train)};
   for (const auto& [part, count] : found.parts) found.parameters += count;

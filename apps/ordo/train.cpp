@@ -15,6 +15,7 @@
 #include "ordo/core/log.h"
 #include "ordo/core/text.h"
 #include "ordo/ops/device.h"
+#include "ordo/tasks/leaves_out.h"
 #include "ordo/train/console.h"
 #include "ordo/train/drift.h"
 #include "ordo/train/evaluate.h"
@@ -206,7 +207,9 @@ int train_in(const fs::path& run, const TrainOptions& o, const RunConfig& config
     log::info("{} has its own checkpoints and goes on from them; --init was for its beginning", run.string());
   else if (init != nullptr)
     begin_with(*init, config, *parts.model);
-  for (const auto& line : parts.task->summary()) log::info("data: {}", line);
+  const DataReport data = report_of_data(*parts.task, config.train.length);
+  for (const auto& line : data.lines) log::info("data: {}", line);
+  for (const auto& line : data.left_out) log::warn("data: {}", line);
   if (!start) write_start(run, config, *parts.model);
   warn_of_moves_alone(config, *parts.model);
   warn_of_mirror(config, *parts.task);

@@ -91,6 +91,29 @@ TEST_CASE("what the data of a classification lack is told with file and line, an
   CHECK(contains(skipped.out, "1 line left out"));
 }
 
+TEST_CASE("what is left out of the data is warned of in training, and stands beside the figures", "[cli]") {
+  const Scratch scratch;
+  const auto path = scratch.write("a.tsv", "good\tyes\nbad\tno\n\nawful\tno\nfine\tyes\n");
+  const fs::path run = scratch / "run";
+  const Outcome trained =
+      classify("train", "text_classification.yaml",
+               {"--quiet", "--run", run.string(), "task.data.generate=null", "task.data.train=" + path.string(),
+                "task.data.validation=" + path.string(), "task.data.on_bad_line=skip", "train.steps=1"});
+  INFO(trained.err);
+  REQUIRE(trained.code == 0);
+  const std::string said = "2 lines left out: " + path.string() + ": line 3: expected 2 cells, found a blank line";
+  CHECK(contains(trained.err, said));
+  const std::string log = read_file(run / "log.txt");
+  CHECK(contains(log, said));
+  const Outcome judged = run_ordo({"eval", run.string()}, kOneThread);
+  CHECK(contains(judged.out, said));
+  const Json notes = parse_json(run_ordo({"eval", run.string(), "--json"}, kOneThread).out, "eval --json")
+                         .at("results")
+                         .at(0)
+                         .at("notes");
+  CHECK(contains(notes.dump(), "2 lines left out"));
+}
+
 TEST_CASE("a model that pools is certified", "[cli]") {
   const Outcome proved = classify("certify", "text_classification.yaml", {});
   INFO(proved.out << proved.err);

@@ -33,6 +33,24 @@ TEST_CASE("class names: an unknown label is told with the nearest class and all 
   CHECK(contains(said, "negative, positive (or 0 to 1)"));
 }
 
+TEST_CASE("class names: an unknown label of what is judged is told with its place", "[unit]") {
+  const ClassNames named({"no", "yes"});
+  named.require_judged(Names{"yes", "no"}, "a.tsv: line 3");
+  CHECK(contains(thrown<DataError>([&] {
+                   named.require_judged(Names{"yes", "perhaps"}, "a.tsv: line 3");
+                 }),
+                 "a.tsv: line 3: there is no class 'perhaps'"));
+}
+
+TEST_CASE("class names: lists for people have twenty names at most, without control characters", "[unit]") {
+  Names names{"\x1b[31mred", "two\nlines"};
+  CHECK(class_list(names) == "\\x1b[31mred, two\\nlines");
+  CHECK(counted_classes(names, std::vector<int64_t>{4, 1}) == "\\x1b[31mred 4, two\\nlines 1");
+  names.resize(21, "more");
+  CHECK(class_list(names).ends_with("more, …"));
+  CHECK(counted_classes(names, std::vector<int64_t>(21, 1)).ends_with("more 1, …"));
+}
+
 TEST_CASE("class names: one class, an empty name and a name twice are refused", "[unit]") {
   CHECK(contains(thrown<ConfigError>([] { ClassNames({"a"}); }), "two classes or more, found 1: 'a'"));
   CHECK(contains(thrown<ConfigError>([] { ClassNames({"a", ""}); }), "class 1 is empty"));

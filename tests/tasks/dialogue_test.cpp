@@ -4,6 +4,7 @@
 #include "ordo/tasks/dialogue.h"
 
 #include <ATen/TensorOperators.h>
+#include <c10/core/GradMode.h>
 
 #include <cmath>
 #include <set>
@@ -163,8 +164,37 @@ TEST_CASE("dialogue: what is learned from text is learned from training turns", 
   CHECK(task->dialogues(Split::test)[0].turns[1].ids == std::vector<int64_t>{unknown, unknown});
   const auto lines = task->summary();
   CHECK(contains(lines.at(2), "test: 1 dialogues of 3 turns, answers of up to 2 tokens, other turns of up to 3"));
-  CHECK(contains(lines.at(2), "1 turns follow one of the same side; 3 characters that the tokenizer has not"));
+  CHECK(contains(lines.at(2),
+                 "1 turns follow one of the same side; 3 characters that the tokenizer has not, 2 of them in answers"));
   CHECK(lines.back() == "as in: ab -> ba");
+}
+
+TEST_CASE("dialogue: what the tokenizer has not is never a right answer, and is counted", "[unit]") {
+  const Scratch scratch;
+  const std::vector<Spoken> train{{{Speaker::user, "ab"}, {Speaker::system, "ba"}}};
+  const std::vector<Spoken> test{{{Speaker::user, "ab"}, {Speaker::system, "zzzz"}}};
+  const std::string data = "answer_tokens: 8, data: {train: " + scratch.write("train.json", sgd_text(train)).string() +
+                           ", test: " + scratch.write("test.json", sgd_text(test)).string() + "}";
+  // Of a model that writes one thing, whatever it reads.
+  const auto judged = [](const Dialogue& task, int64_t writes) {
+    const auto model = dialogue_model(task, "rope", 32);
+    model->eval();
+    const c10::NoGradGuard no_gradients;
+    for (auto& p : model->named_parameters()) p.value().fill_(p.key().ends_with(".norm.bias") ? 1.0 : 0.0);
+    Tensor head = model->head().weight();
+    head.zero_();
+    head[writes].fill_(1.0);
+    return task.evaluate(*model, {.split = Split::test, .batch_size = 1, .length = 32, .training = false});
+  };
+  const auto characters = dialogue_task("tokenizer: char, " + data);
+  const Evaluation made = judged(*characters, characters->layout().unknown());
+  CHECK(made.metrics.at("accuracy") == 0.0);
+  CHECK(judged(*characters, characters->layout().end()).metrics.at("accuracy") == 0.2);
+  REQUIRE(made.notes.size() == 1);
+  CHECK(contains(made.notes[0], "4 of the 5 tokens asked stand for what the tokenizer has not"));
+  const auto words = dialogue_task("tokenizer: word, " + data);
+  CHECK(judged(*words, words->layout().unknown_word().value()).metrics.at("accuracy") == 0.0);
+  CHECK(contains(words->summary().at(2), "1 words that the tokenizer has not, 1 of them in answers"));
 }
 
 TEST_CASE("dialogue: a turn that no window has room for is refused with its place, or cut and told", "[unit]") {

@@ -259,6 +259,14 @@ TEST_CASE("image classification: with skip, an example of an unknown class is le
   CHECK(contains(task->summary().back(), "line 7: there is no class 'left'"));
 }
 
+TEST_CASE("image classification: what is judged has a class, or the run ends, whatever becomes of bad lines",
+          "[unit]") {
+  const Scratch scratch;
+  const auto judged = scratch.write("judged.csv", "1,1,1,1,left\n");
+  const auto task = image_task(in_table(scratch, kTable, ", on_bad_line: skip, validation: '" + judged.string() + "'"));
+  CHECK(contains(thrown<DataError>([&] { task->summary(); }), "line 1: there is no class 'left'"));
+}
+
 TEST_CASE("image classification: settings that contradict each other are refused with both", "[unit]") {
   CHECK(contains(config_refusal("data: {}"), "give one of task.data.train"));
   CHECK(contains(config_refusal("data: {train: a.csv, generate: {}}"), "give one of task.data.train"));

@@ -359,6 +359,16 @@ TEST_CASE("language modeling: the summary tells tokenizer and splits", "[unit]")
                                                     "validation: 2 tokens in 1 document"});
 }
 
+TEST_CASE("language modeling: of what is judged it is told how much the vocabulary lacks", "[unit]") {
+  const Scratch scratch;
+  const auto task = task_of(
+      "tokenizer: {kind: word, at_least: 2}, " +
+      data_of(scratch.write("a.txt", "a b a b c"), ", validation: " + scratch.write("b.txt", "a d b e").string()));
+  const auto lines = task->summary();
+  CHECK(lines.at(1) == "train: 5 tokens in 1 document");
+  CHECK(lines.at(2) == "validation: 4 tokens in 1 document; 50.0 % of the tokens stand for unknown words");
+}
+
 TEST_CASE("language modeling: made text trains and evaluates without any file, another seed makes another text",
           "[unit]") {
   const std::string settings = "tokenizer: char, data: {generate: {kind: chase, sentences: 50, held_out: 10}}";
@@ -422,7 +432,9 @@ TEST_CASE("language modelling: lines left out are told by check and beside the m
   const Scratch scratch;
   const auto path = scratch.write("a.txt", "some text\ncaf\xE9\nand more\n");
   const auto task = task_of("tokenizer: byte, " + data_of(path, ", on_bad_line: skip, test: " + path.string()));
-  CHECK(contains(task->summary().at(2), "train: 1 line left out: "));
+  CHECK(contains(task->summary().at(3), "train: 1 line left out: "));
+  CHECK(report_of_data(*task, 4).left_out.size() == 2);
+  CHECK(report_of_data(*task, 4).lines.size() == 3);
   Bigram model(256);
   const Evaluation made =
       task->evaluate(model, {.split = Split::test, .batch_size = 1, .length = 4, .training = false});

@@ -225,6 +225,20 @@ TEST_CASE("text classification: bad lines end the run with their place, or are l
   }
 }
 
+TEST_CASE("text classification: what is judged has a class, or the run ends, whatever becomes of bad lines", "[unit]") {
+  const Scratch scratch;
+  const auto train = scratch.write("train.tsv", "x\tyes\ny\tno\n");
+  const auto judged = scratch.write("judged.tsv", "x\tyes\nz\tperhaps\n");
+  for (const std::string split : {"validation", "test"})
+    CHECK(contains(refusal("tokenizer: byte, data: {train: " + kept(train) + ", " + split + ": " + kept(judged) +
+                           ", on_bad_line: skip}"),
+                   judged.string() + ": line 2: there is no class 'perhaps'"));
+  const auto all = scratch.write("all.tsv", "x\tyes\ny\tno\nz\tperhaps\n");
+  CHECK(contains(refusal("tokenizer: byte, classes: [no, yes], data: {train: " + kept(all) +
+                         ", on_bad_line: skip}, split: {kind: number, modulus: 3, test: [2]}"),
+                 all.string() + ": line 3: there is no class 'perhaps'"));
+}
+
 TEST_CASE("text classification: whole files that cannot be used are refused, whatever becomes of bad lines", "[unit]") {
   const Scratch scratch;
   const auto good = scratch.write("good.tsv", "x\tyes\ny\tno\n");

@@ -174,6 +174,17 @@ TEST_CASE("token classification: bad sentences end the run with their line, or a
   }
 }
 
+TEST_CASE("token classification: what is judged has known tags, or the run ends, whatever becomes of bad lines",
+          "[unit]") {
+  const Scratch scratch;
+  const auto train = scratch.write("train.conll", "a X\n\nb Y\n");
+  const auto judged = scratch.write("judged.conll", "a X\n\nb Z\n");
+  for (const std::string split : {"validation", "test"})
+    CHECK(contains(tagger_refusal("tokenizer: byte, data: {train: " + quoted(train) + ", " + split + ": " +
+                                  quoted(judged) + ", on_bad_line: skip}"),
+                   judged.string() + ": line 3: there is no class 'Z'"));
+}
+
 TEST_CASE("token classification: settings that cannot hold together are refused", "[unit]") {
   const struct {
     std::string yaml, said;

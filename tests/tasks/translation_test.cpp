@@ -108,6 +108,33 @@ TEST_CASE("translation: pairs longer than the length are left out, and an evalua
   REQUIRE(made.notes.size() == 1);
   CHECK(contains(made.notes[0], "of 6 pairs have more than 5 tokens on a side"));
   CHECK(contains(task.refuses_length(Split::test, 1).value_or(""), "no pair of at most 1 tokens"));
+  const auto said = task.left_out(5);
+  REQUIRE(said.size() == 3);
+  CHECK(contains(said[0], "train: 24 of 48 pairs have more than 5 tokens on a side and are left out"));
+  CHECK(contains(said[2], "left out at that length"));
+  CHECK(task.left_out(9).empty());
+}
+
+TEST_CASE("translation: too_long: stop ends the run for a pair that is longer, with its place", "[unit]") {
+  const Scratch scratch;
+  Translation::Config config = config_of(pair_file(scratch), /*shared=*/true);
+  config.too_long = LongPairs::stop;
+  const Translation task(config, kWrites);
+  const std::string said = task.refuses_length(Split::train, 8).value_or("");
+  CHECK(contains(said, "the longest pair of the train split has 9 tokens on a side"));
+  CHECK(contains(said, "pairs.tsv: line "));
+  CHECK_FALSE(task.refuses_length(Split::train, 9));
+}
+
+TEST_CASE("translation: words that the targets' vocabulary lacks are never right, and are told", "[unit]") {
+  const Scratch scratch;
+  write_file(scratch / "new.tsv", "a b\tB new\n");
+  Translation::Config config = config_of(pair_file(scratch), /*shared=*/true);
+  config.split = {};
+  config.data.test.files = {scratch / "new.tsv"};
+  const Translation task(config, kWrites);
+  CHECK(task.never_right() == task.tokenizer()->find("<unk>"));
+  CHECK(contains(task.summary().at(2), "33.3 % of the tokens stand for unknown words in targets"));
 }
 
 TEST_CASE("translation: an evaluation with details writes and judges whole texts, the same at any batch size",

@@ -21,13 +21,15 @@ std::optional<int64_t> whole_number(std::string_view text) {
   return code == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
-std::string names_text(const std::vector<std::string>& names) {
-  constexpr size_t kShown = 20;
-  const auto first = std::span(names).first(std::min(kShown, names.size()));
-  return join(first, ", ") + (names.size() > kShown ? ", …" : "");
-}
+constexpr size_t kShownNames = 20;
 
 }  // namespace
+
+std::string class_list(const std::vector<std::string>& names) {
+  std::vector<std::string> first;
+  for (const auto& name : std::span(names).first(std::min(kShownNames, names.size()))) first.push_back(shown(name));
+  return join(first, ", ") + (names.size() > kShownNames ? ", …" : "");
+}
 
 ClassNames::ClassNames(std::vector<std::string> names) : names_(std::move(names)) {
   require<ConfigError>(names_.size() >= 2, "a classification needs two classes or more, found {}{}", names_.size(),
@@ -67,10 +69,25 @@ std::optional<int64_t> ClassNames::find(std::string_view label) const {
 
 int64_t ClassNames::number(std::string_view label) const {
   if (const auto found = find(label)) return *found;
-  require<DataError>(!label.empty(), "the label is empty; there are the classes {}", names_text(names_));
+  require<DataError>(!label.empty(), "the label is empty; there are the classes {}", class_list(names_));
   const std::string hint = did_you_mean(label, names_);
   throw DataError(fmt::format("there is no class '{}'{}; there are {}{}", shown(label), hint.empty() ? "" : "; " + hint,
-                              names_text(names_), counted_ ? fmt::format(" (or 0 to {})", names_.size() - 1) : ""));
+                              class_list(names_), counted_ ? fmt::format(" (or 0 to {})", names_.size() - 1) : ""));
+}
+
+void ClassNames::require_judged(std::span<const std::string> labels, const std::string& where) const {
+  try {
+    for (const auto& label : labels) number(label);
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("{}: {}", where, error.what()));
+  }
+}
+
+std::string counted_classes(const std::vector<std::string>& names, std::span<const int64_t> counts) {
+  std::vector<std::string> told;
+  for (size_t k = 0; k < std::min(kShownNames, names.size()); ++k)
+    told.push_back(fmt::format("{} {}", shown(names[k]), counts[k]));
+  return join(told, ", ") + (names.size() > kShownNames ? ", …" : "");
 }
 
 }  // namespace ordo

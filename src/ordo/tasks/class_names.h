@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,11 +28,18 @@ class ClassNames {
   std::optional<int64_t> find(std::string_view label) const;
   // find() or DataError: "there is no class 'postive'; did you mean 'positive'? …".
   int64_t number(std::string_view label) const;
+  // Throws number()'s DataError, `where` before it, for a label of what is judged. Such an example is never a bad line
+  // to be left out: a wrong answer would leave the score with it.
+  void require_judged(std::span<const std::string> labels, const std::string& where) const;
 
  private:
   std::vector<std::string> names_;
   std::map<std::string, int64_t, std::less<>> numbers_;
   bool counted_;  // numbers stand for names too
 };
+
+// "cat, dog, …" and "cat 12, dog 7, …", for people: names fit to be shown, the first 20 of them.
+std::string class_list(const std::vector<std::string>& names);
+std::string counted_classes(const std::vector<std::string>& names, std::span<const int64_t> counts);
 
 }  // namespace ordo

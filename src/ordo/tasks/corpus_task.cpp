@@ -10,6 +10,7 @@
 #include "ordo/tasks/judged_windows.h"
 #include "ordo/tasks/measured.h"
 #include "ordo/tasks/scores.h"
+#include "ordo/tasks/unknown_words.h"
 
 namespace ordo {
 
@@ -180,6 +181,33 @@ uint64_t CorpusTask::fingerprint() const {
   return mixed_fingerprint(text, corpus_->parts());
 }
 
+namespace {
+
+// How often an id stands in a text.
+int64_t count_of(int64_t id, const TokenSequence& text) {
+  constexpr int64_t kRead = 1 << 16;
+  int64_t count = 0;
+  for (int64_t from = 0; from < text.size(); from += kRead) {
+    std::vector<int64_t> ids(static_cast<size_t>(std::min(kRead, text.size() - from))), documents(ids.size());
+    text.read(from, ids, documents);
+    count += std::count(ids.begin(), ids.end(), id);
+  }
+  return count;
+}
+
+}  // namespace
+
+std::vector<std::string> CorpusTask::left_out(int64_t) const {
+  std::vector<std::string> lines;
+  for (const Split split : kSplits) {
+    if (!has(split) || (split == Split::train && sampling_ == Sampling::streamed)) continue;
+    tokens(split);  // reads it
+    if (const auto sentence = corpus_->left_out(split); !sentence.empty())
+      lines.push_back(fmt::format("{}: {}", split_name(split), sentence));
+  }
+  return lines;
+}
+
 std::vector<std::string> CorpusTask::summary() const {
   std::vector<std::string> lines;
   if (const Tokenizer* const made = tokenizer())
@@ -193,12 +221,13 @@ std::vector<std::string> CorpusTask::summary() const {
       continue;
     }
     const auto data = tokens(split);
-    lines.push_back(fmt::format("{}: {} tokens in {} document{}", split_name(split), data->size(), data->documents(),
-                                data->documents() == 1 ? "" : "s"));
-    if (const auto left_out = corpus_->left_out(split); !left_out.empty())
-      lines.push_back(fmt::format("{}: {}", split_name(split), left_out));
+    const auto unknown = tokenizer() != nullptr ? unknown_id(*tokenizer()) : std::nullopt;
+    const int64_t lacking = split != Split::train && unknown ? count_of(*unknown, *data) : 0;
+    lines.push_back(fmt::format("{}: {} tokens in {} document{}{}", split_name(split), data->size(), data->documents(),
+                                data->documents() == 1 ? "" : "s", unknown_share(lacking, data->size())));
   }
   for (auto& line : told(corpus_->parts(), "tokens")) lines.push_back(std::move(line));
+  for (auto& line : left_out(0)) lines.push_back(std::move(line));
   return lines;
 }
 

@@ -10,6 +10,7 @@
 #include "ordo/data/corpus.h"
 #include "ordo/data/streamed_text.h"
 #include "ordo/data/streams.h"
+#include "ordo/tasks/leaves_out.h"
 #include "ordo/tasks/task.h"
 
 namespace ordo {
@@ -21,7 +22,7 @@ struct CorpusConfig {
 };
 void fields(Fields& f, CorpusConfig& c);
 
-class CorpusTask : public Task {
+class CorpusTask : public Task, public LeavesOut {
  public:
   ModelFacts complete(ModelFacts facts) const override;
   std::unique_ptr<BatchStream> open(const StreamOptions& options) const final;
@@ -31,6 +32,7 @@ class CorpusTask : public Task {
   const Tokenizer* tokenizer() const final;
   uint64_t fingerprint() const final;
   std::vector<std::string> summary() const final;
+  std::vector<std::string> left_out(int64_t length) const final;   // but for what is streamed
   std::shared_ptr<const TokenSequence> tokens(Split split) const;  // encoded when first asked for
 
  protected:

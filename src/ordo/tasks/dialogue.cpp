@@ -169,25 +169,35 @@ namespace {
 
 // What there is of a split.
 std::string told_split(const std::vector<EncodedDialogue>& dialogues, const DialogueLayout& layout) {
-  size_t turns = 0, longest = 0, longest_answer = 0, unknown = 0, in_a_row = 0;
+  size_t turns = 0, longest = 0, longest_answer = 0, unknown = 0, unknown_answers = 0, in_a_row = 0;
   for (const auto& dialogue : dialogues) {
     turns += dialogue.turns.size();
     for (size_t i = 0; i < dialogue.turns.size(); ++i) {
       const Turn& turn = dialogue.turns[i];
       size_t& most = turn.speaker == layout.answers() ? longest_answer : longest;
       most = std::max(most, turn.ids.size());
-      unknown += static_cast<size_t>(std::count(turn.ids.begin(), turn.ids.end(), layout.unknown()));
+      const auto lacking = static_cast<size_t>(
+          std::count_if(turn.ids.begin(), turn.ids.end(), [&](int64_t id) { return layout.is_unknown(id); }));
+      unknown += lacking;
+      unknown_answers += turn.speaker == layout.answers() ? lacking : 0;
       in_a_row += i > 0 && turn.speaker == dialogue.turns[i - 1].speaker ? 1 : 0;
     }
   }
   std::string line = fmt::format("{} dialogues of {} turns, answers of up to {} tokens, other turns of up to {}",
                                  dialogues.size(), turns, longest_answer, longest);
   if (in_a_row > 0) line += fmt::format("; {} turns follow one of the same side", in_a_row);
-  if (unknown > 0) line += fmt::format("; {} characters that the tokenizer has not", unknown);
+  if (unknown > 0)
+    line += fmt::format("; {} {} that the tokenizer has not", unknown, layout.unknown_word() ? "words" : "characters");
+  if (unknown_answers > 0) line += fmt::format(", {} of them in answers, which are never right there", unknown_answers);
   return line;
 }
 
 }  // namespace
+
+std::vector<std::string> Dialogue::left_out(int64_t) const {
+  if (texts().left_out.empty()) return {};
+  return {texts().left_out};
+}
 
 std::vector<std::string> Dialogue::summary() const {
   std::vector<std::string> lines{
@@ -195,7 +205,7 @@ std::vector<std::string> Dialogue::summary() const {
   for (const Split split : kSplits)
     if (has(split)) lines.push_back(fmt::format("{}: {}", split_name(split), told_split(dialogues(split), layout())));
   for (auto& line : told(parts(), "dialogues")) lines.push_back(std::move(line));
-  if (!texts().left_out.empty()) lines.push_back(texts().left_out);
+  for (auto& line : left_out(0)) lines.push_back(std::move(line));
   const auto& first = texts().splits[static_cast<size_t>(Split::train)].front().turns;
   lines.push_back(fmt::format("as in: {} -> {}", first[0].text, first[1].text));
   return lines;

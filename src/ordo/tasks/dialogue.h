@@ -15,6 +15,7 @@
 #include "ordo/data/examples.h"
 #include "ordo/tasks/dialogue_data.h"
 #include "ordo/tasks/dialogue_layout.h"
+#include "ordo/tasks/leaves_out.h"
 #include "ordo/tasks/task.h"
 
 namespace ordo {
@@ -27,7 +28,7 @@ struct EncodedDialogue {
   size_t entry = 0;  // of the list of files
 };
 
-class Dialogue final : public Task {
+class Dialogue final : public Task, public LeavesOut {
  public:
   struct Config {
     Choice<Tokenizer> tokenizer;
@@ -45,12 +46,14 @@ class Dialogue final : public Task {
   bool draws_examples() const override { return config_.data.generate || (rule_ != nullptr && rule_->drawn()); }
   Loss loss(Model& model, const Batch& batch, const LossOptions& options) const override;
   // loss (nats a token), perplexity and accuracy of the answers' tokens, their end marks among them;
-  // bits_per_character of the answers' text.
+  // bits_per_character of the answers' text. What stands for characters or words that the tokenizer has not is never
+  // right, and counted in a note.
   Evaluation evaluate(Model& model, const StreamOptions& options) const override;
   const Tokenizer* tokenizer() const override;
   std::shared_ptr<const TextWriter> writer() const override;
   uint64_t fingerprint() const override;
   std::vector<std::string> summary() const override;
+  std::vector<std::string> left_out(int64_t length) const override;
 
   DialogueLayout layout() const { return {*tokenizer(), config_.rules}; }
   const std::vector<EncodedDialogue>& dialogues(Split split) const { return data()[static_cast<size_t>(split)]; }

@@ -18,7 +18,7 @@ namespace ordo {
 namespace {
 
 struct AnswerSums {
-  double nats = 0.0, right = 0.0, tokens = 0.0;
+  double nats = 0.0, right = 0.0, tokens = 0.0, unknown = 0.0;
   int64_t characters = 0;
 };
 
@@ -28,20 +28,29 @@ std::vector<double> row_sums(const Tensor& values) {
   return {sums.const_data_ptr<double>(), sums.const_data_ptr<double>() + sums.numel()};
 }
 
+// Which targets stand for what the tokenizer has not.
+Tensor unknown_targets(const Tensor& targets, const DialogueLayout& layout) {
+  const Tensor characters = targets.eq(layout.unknown());
+  return layout.unknown_word() ? characters.logical_or(targets.eq(*layout.unknown_word())) : characters;
+}
+
 // Adds what the model makes of some windows to the sums of their dialogues.
-void judge_windows(Model& model, const DialogueExamples& examples, std::span<const uint64_t> numbers,
-                   std::vector<AnswerSums>& sums) {
+void judge_windows(Model& model, const DialogueExamples& examples, const DialogueLayout& layout,
+                   std::span<const uint64_t> numbers, std::vector<AnswerSums>& sums) {
   const c10::NoGradGuard no_gradients;
   const Batch batch = to_device(examples.batch(numbers), model.head().weight().device());
   Tensor correct;
   const Tensor hidden = model.forward(input_of(batch));
   const auto nats = row_sums(model.head().token_losses(hidden, batch.targets, &correct));
-  const auto right = row_sums(correct), tokens = row_sums(batch.targets.ne(kIgnore));
+  const Tensor unknown = unknown_targets(batch.targets, layout);
+  const auto right = row_sums(correct.logical_and(unknown.logical_not()));
+  const auto tokens = row_sums(batch.targets.ne(kIgnore)), lacking = row_sums(unknown);
   for (size_t i = 0; i < numbers.size(); ++i) {
     AnswerSums& of = sums[examples.dialogue_of(numbers[i])];
     of.nats += nats[i];
     of.right += right[i];
     of.tokens += tokens[i];
+    of.unknown += lacking[i];
     of.characters += examples.characters(numbers[i]);
   }
 }
@@ -58,15 +67,17 @@ Evaluation Dialogue::evaluate(Model& model, const StreamOptions& options) const 
     if (options.stop != nullptr && options.stop->load()) return {};
     std::vector<uint64_t> numbers(static_cast<size_t>(std::min(options.batch_size, examples->count() - from)));
     std::iota(numbers.begin(), numbers.end(), static_cast<uint64_t>(from));
-    judge_windows(model, *examples, numbers, sums);
+    judge_windows(model, *examples, layout(), numbers, sums);
   }
   Likelihood likelihood;
   Share accuracy("accuracy");
   Evaluation made{.protocol = "whole_examples"};
+  double unknown = 0.0;
   for (const AnswerSums& of : sums) {
     likelihood.add(of.nats, std::llround(of.tokens), of.characters);
     accuracy.add(of.right, of.tokens);
     made.tokens += of.tokens;
+    unknown += of.unknown;
     made.outcomes.accuracy.push_back(of.right / of.tokens);
   }
   measure(likelihood, options, made);
@@ -77,6 +88,10 @@ Evaluation Dialogue::evaluate(Model& model, const StreamOptions& options) const 
   if (examples->cut_turns() > 0)
     made.notes.push_back(fmt::format("{} turns of the {} split are cut: a window of {} tokens has no room for more",
                                      examples->cut_turns(), split_name(options.split), options.length));
+  if (unknown > 0.0)
+    made.notes.push_back(fmt::format(
+        "{:.0f} of the {:.0f} tokens asked stand for what the tokenizer has not: whatever is written there is wrong",
+        unknown, made.tokens));
   if (options.details && !texts().left_out.empty()) made.notes.push_back(texts().left_out);
   return made;
 }

@@ -5,6 +5,7 @@
 
 #include "ordo/core/utf8.h"
 #include "ordo/ops/fused_loss.h"
+#include "ordo/tasks/unknown_words.h"
 
 namespace ordo {
 
@@ -16,6 +17,9 @@ size_t first_kept(std::span<const Turn> turns, int64_t room) {
   }
   return first;
 }
+
+DialogueLayout::DialogueLayout(const Tokenizer& tokenizer, const DialogueRules& rules)
+    : tokenizer_(&tokenizer), rules_(rules), unknown_word_(unknown_id(tokenizer)) {}
 
 std::vector<int64_t> DialogueLayout::encode(std::string_view utterance) const {
   std::vector<int64_t> ids;

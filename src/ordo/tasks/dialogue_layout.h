@@ -50,7 +50,7 @@ struct TurnRow {
 class DialogueLayout {
  public:
   // The tokenizer must outlive it.
-  DialogueLayout(const Tokenizer& tokenizer, const DialogueRules& rules) : tokenizer_(&tokenizer), rules_(rules) {}
+  DialogueLayout(const Tokenizer& tokenizer, const DialogueRules& rules);
 
   const Tokenizer& tokenizer() const { return *tokenizer_; }
   Speaker answers() const { return rules_.answers; }
@@ -63,6 +63,9 @@ class DialogueLayout {
   int64_t mark(Speaker speaker) const { return end() + (speaker == Speaker::user ? 2 : 3); }
   int64_t unknown() const { return end() + 4; }  // a character that the tokenizer has not
   int64_t vocab_size() const { return end() + 5; }
+  // The id of its own vocabulary that stands for words it lacks; nothing: it has none.
+  std::optional<int64_t> unknown_word() const { return unknown_word_; }
+  bool is_unknown(int64_t id) const { return id == unknown() || id == unknown_word_; }
 
   // Throws DataError for what leaves no token, and for what the tokenizer refuses in another way than by an unknown
   // character.
@@ -85,6 +88,7 @@ class DialogueLayout {
  private:
   const Tokenizer* tokenizer_;
   DialogueRules rules_;
+  std::optional<int64_t> unknown_word_;
 };
 
 }  // namespace ordo

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "ordo/tasks/forecast_data.h"
+#include "ordo/tasks/leaves_out.h"
 #include "ordo/tasks/task.h"
 
 namespace ordo {
@@ -24,7 +25,7 @@ class ForecastScores;
 enum class ForecastLoss { mse, mae, huber };
 enum class SeriesFeature { differences };
 
-class Forecasting final : public Task {
+class Forecasting final : public Task, public LeavesOut {
  public:
   struct Config : ForecastSource {
     int64_t horizon = 1;
@@ -50,6 +51,7 @@ class Forecasting final : public Task {
   std::shared_ptr<const Predictor> predictor() const override;  // of files; of made series there is none
   uint64_t fingerprint() const override;
   std::vector<std::string> summary() const override;
+  std::vector<std::string> left_out(int64_t length) const override;
 
  private:
   using Windows = std::vector<ForecastWindow>;

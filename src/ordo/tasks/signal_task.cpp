@@ -72,10 +72,7 @@ class SignalSet final : public LabelledSet {
     for (const auto& [name, value] : examples_[number].names) made[name] = value;
     return made;
   }
-  std::vector<std::string> notes() const override {
-    if (const auto& left_out = task_.data().left_out; !left_out.empty()) return {left_out};
-    return {};
-  }
+  std::vector<std::string> notes() const override { return task_.left_out(length_); }
 
  private:
   const SignalTask& task_;
@@ -187,17 +184,19 @@ void SignalTask::name_classes(Data& data, BadLines& bad) const {
     met[static_cast<size_t>(example.class_number)] = true;
   for (size_t k = 0; k < met.size(); ++k)
     require<DataError>(met[k], "the training split has no example of class {}: nothing can be learned of it",
-                       data.classes->all()[k]);
+                       shown(data.classes->all()[k]));
 }
 
 void SignalTask::number_classes(Split split, Data& data, BadLines& bad) const {
   auto& examples = data.splits[static_cast<size_t>(split)];
   std::vector<SignalExample> known;
-  for (auto& example : examples)
+  for (auto& example : examples) {
+    if (split != Split::train) data.classes->require_judged({&example.label, 1}, example.where);
     bad.attempt([&] {
       example.class_number = signal_class(example, *data.classes);
       known.push_back(std::move(example));
     });
+  }
   examples = std::move(known);
   require<DataError>(!examples.empty() || !has(split), "no example is left for the {} split: {}", split_name(split),
                      bad.sentence());
@@ -243,12 +242,15 @@ uint64_t SignalTask::fingerprint() const {
   return hash;
 }
 
-std::vector<std::string> SignalTask::classes_in_training() const {
+std::vector<int64_t> SignalTask::training_counts() const {
   std::vector<int64_t> counts(classes().size());
   for (const auto& example : all(Split::train)) ++counts[static_cast<size_t>(example.class_number)];
-  std::vector<std::string> named;
-  for (size_t k = 0; k < counts.size(); ++k) named.push_back(fmt::format("{} {}", classes()[k], counts[k]));
-  return named;
+  return counts;
+}
+
+std::vector<std::string> SignalTask::left_out(int64_t) const {
+  if (data().left_out.empty()) return {};
+  return {data().left_out};
 }
 
 std::vector<std::string> SignalTask::summary() const {
@@ -263,12 +265,9 @@ std::vector<std::string> SignalTask::summary() const {
     if (split != Split::train && seen > 0) line += fmt::format("; {} of them stand in train, too", seen);
     lines.push_back(std::move(line));
   }
-  constexpr size_t kShown = 20;
-  const auto named = classes_in_training();
-  lines.push_back(fmt::format("{} classes, in training: {}{}", named.size(),
-                              join(std::span(named).first(std::min(kShown, named.size())), ", "),
-                              named.size() > kShown ? ", …" : ""));
-  if (!data().left_out.empty()) lines.push_back(data().left_out);
+  lines.push_back(
+      fmt::format("{} classes, in training: {}", classes().size(), counted_classes(classes(), training_counts())));
+  for (auto& line : left_out(0)) lines.push_back(std::move(line));
   return lines;
 }
 

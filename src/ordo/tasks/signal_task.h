@@ -17,6 +17,7 @@
 #include "ordo/data/splits.h"
 #include "ordo/tasks/class_names.h"
 #include "ordo/tasks/class_task.h"
+#include "ordo/tasks/leaves_out.h"
 
 namespace ordo {
 
@@ -39,7 +40,7 @@ struct SignalTaskConfig {
 };
 void fields(Fields& f, SignalTaskConfig& c);
 
-class SignalTask : public ClassTask {
+class SignalTask : public ClassTask, public LeavesOut {
  public:
   // Adds the classes, the signal and, of train.length, how long a row is.
   ModelFacts complete(ModelFacts facts) const final;
@@ -47,6 +48,7 @@ class SignalTask : public ClassTask {
   bool draws_examples() const final;
   uint64_t fingerprint() const final;
   std::vector<std::string> summary() const final;
+  std::vector<std::string> left_out(int64_t length) const final;
   const std::vector<std::string>& classes() const final { return data().classes->all(); }
   std::shared_ptr<const LabelledSet> examples(const StreamOptions& options) const final;
   std::shared_ptr<const LabelledSet> inputs(std::span<const PredictorInput> given, int64_t length) const final;
@@ -92,7 +94,7 @@ class SignalTask : public ClassTask {
   void name_classes(Data& data, BadLines& bad) const;
   void number_classes(Split split, Data& data, BadLines& bad) const;
   void measure_channels(Data& data) const;
-  std::vector<std::string> classes_in_training() const;  // "cat 12", …
+  std::vector<int64_t> training_counts() const;  // by class
   SignalTaskConfig config_;
   TaskFacts facts_;
   std::string settings_;

@@ -9,8 +9,10 @@
 #include <utility>
 
 #include "ordo/config/config.h"
+#include "ordo/config/words.h"
 #include "ordo/core/hash.h"
 #include "ordo/core/text.h"
+#include "ordo/tasks/unknown_words.h"
 
 namespace ordo {
 
@@ -71,13 +73,6 @@ ClassNames learned_classes(const std::vector<LabelledText>& training) {
                          "task.data.header: true; else name the classes in task.classes",
                          example.where, label);
   return ClassNames::of_labels(labels);
-}
-
-// The id that stands for what the vocabulary lacks.
-std::optional<int64_t> unknown_id(const Tokenizer& tokenizer) {
-  for (const char* name : {"<unk>", "[UNK]"})
-    if (const auto id = tokenizer.find(name)) return id;
-  return std::nullopt;
 }
 
 }  // namespace
@@ -275,7 +270,8 @@ void TextClassification::encode(LabelledTexts read, Data& data) const {
   BadLines bad(config_.data.on_bad_line);
   for (const Split split : kSplits) {
     auto& examples = data.splits[static_cast<size_t>(split)];
-    for (auto& text : read.splits[static_cast<size_t>(split)])
+    for (auto& text : read.splits[static_cast<size_t>(split)]) {
+      if (split != Split::train) data.classes->require_judged(text.labels, text.where);
       bad.attempt([&] {
         Example made = at_place(text.where, *data.tokenizer, [&] {
           const auto pair = pairs() ? std::optional<std::string_view>(text.pair) : std::nullopt;
@@ -285,6 +281,7 @@ void TextClassification::encode(LabelledTexts read, Data& data) const {
         made.read = std::move(text);
         examples.push_back(std::move(made));
       });
+    }
     require<DataError>(!examples.empty() || !has(split), "no example is left for the {} split: {}", split_name(split),
                        bad.sentence());
   }
@@ -295,7 +292,7 @@ void TextClassification::require_each_class() const {
   const auto counts = class_counts(Split::train);
   std::vector<std::string> absent;
   for (size_t k = 0; k < counts.size(); ++k)
-    if (counts[k] == 0) absent.push_back(data_->classes->all()[k]);
+    if (counts[k] == 0) absent.push_back(shown(data_->classes->all()[k]));
   require<DataError>(absent.empty(), "the training split has no example of {} {}: nothing can be learned of it",
                      absent.size() == 1 ? "class" : "the classes", join(absent, ", "));
 }
@@ -320,18 +317,18 @@ uint64_t TextClassification::fingerprint() const {
 std::string TextClassification::split_summary(Split split) const {
   const auto unknown = unknown_id(*tokenizer());
   std::vector<int64_t> sizes;
-  double tokens = 0.0, lacking = 0.0;
+  int64_t tokens = 0, lacking = 0;
   for (const auto& example : all(split)) {
     const auto& ids = example.row.ids;
     sizes.push_back(example.row.size());
-    tokens += static_cast<double>(ids.size());
-    if (unknown) lacking += static_cast<double>(std::count(ids.begin(), ids.end(), *unknown));
+    tokens += std::ssize(ids);
+    if (unknown) lacking += std::count(ids.begin(), ids.end(), *unknown);
   }
   std::sort(sizes.begin(), sizes.end());
   std::string line =
       fmt::format("{}: {} examples of {} to {} tokens, half have {} at most, 99 % {}", split_name(split), sizes.size(),
                   sizes.front(), sizes.back(), sizes[(sizes.size() - 1) / 2], sizes[(sizes.size() - 1) * 99 / 100]);
-  if (lacking > 0.0) line += fmt::format("; {:.1f} % of the tokens stand for unknown words", 100.0 * lacking / tokens);
+  line += unknown_share(lacking, tokens);
   if (split == Split::train) return line;
   std::unordered_set<std::string_view> trained;
   for (const auto& example : all(Split::train)) trained.insert(example.read.text);
@@ -346,13 +343,8 @@ std::vector<std::string> TextClassification::summary() const {
   for (const Split split : kSplits)
     if (has(split)) lines.push_back(split_summary(split));
   for (auto& line : told(mixed().parts, "examples")) lines.push_back(std::move(line));
-  const auto counts = class_counts(Split::train);
-  std::vector<std::string> named;
-  constexpr size_t kShown = 20;
-  for (size_t k = 0; k < std::min(kShown, counts.size()); ++k)
-    named.push_back(fmt::format("{} {}", classes()[k], counts[k]));
-  lines.push_back(fmt::format("{} classes, in training: {}{}", counts.size(), join(named, ", "),
-                              counts.size() > kShown ? ", …" : ""));
+  lines.push_back(fmt::format("{} classes, in training: {}", classes().size(),
+                              counted_classes(classes(), class_counts(Split::train))));
   lines.insert(lines.end(), data().told.begin(), data().told.end());
   return lines;
 }

@@ -12,12 +12,13 @@
 #include "ordo/tasks/class_names.h"
 #include "ordo/tasks/class_task.h"
 #include "ordo/tasks/labelled_texts.h"
+#include "ordo/tasks/leaves_out.h"
 #include "ordo/tasks/text_rows.h"
 
 namespace ordo {
 
 // train.length and evaluate.lengths count the tokens of a row, the tokenizer's marks included.
-class TextClassification final : public ClassTask {
+class TextClassification final : public ClassTask, public LeavesOut {
  public:
   enum class Labels { single, multi };  // an example is of one class, or of any number
   struct Config {
@@ -39,6 +40,7 @@ class TextClassification final : public ClassTask {
   const Tokenizer* tokenizer() const override { return data().tokenizer.get(); }
   uint64_t fingerprint() const override;
   std::vector<std::string> summary() const override;
+  std::vector<std::string> left_out(int64_t) const override { return data().told; }
   std::string_view kind() const override { return kKind; }
   const std::vector<std::string>& classes() const override { return data().classes->all(); }
   bool several_labels() const override { return config_.labels == Labels::multi; }

@@ -150,15 +150,17 @@ const TokenClassification::Data& TokenClassification::data() const {
     BadLines bad(config_.data.on_bad_line);
     for (const Split split : kSplits) {
       auto& sentences = made->splits[static_cast<size_t>(split)];
-      for (auto& text : read.splits[static_cast<size_t>(split)])
+      for (auto& text : read.splits[static_cast<size_t>(split)]) {
+        if (split != Split::train) made->classes->require_judged(text.tags, text.where);
         bad.attempt(
             [&] { sentences.push_back(tagged_sentence(std::move(text), rows, *made->tokenizer, *made->classes)); });
+      }
       require<DataError>(!sentences.empty() || !has(split), "no sentence is left for the {} split: {}",
                          split_name(split), bad.sentence());
     }
     require<ConfigError>(config_.background == Config().background || made->classes->find(config_.background),
                          "task.background ({}) is none of the tags {}", config_.background,
-                         join(made->classes->all(), ", "));
+                         class_list(made->classes->all()));
     for (const auto& sentence : {read.left_out, bad.sentence()})
       if (!sentence.empty()) made->told.push_back(sentence);
     data_ = std::move(made);
@@ -201,9 +203,7 @@ std::vector<std::string> TokenClassification::summary() const {
                                 all(split).size(), longest));
   }
   for (auto& line : told(mixed().parts, "sentences")) lines.push_back(std::move(line));
-  std::vector<std::string> named;
-  for (size_t k = 0; k < counts.size(); ++k) named.push_back(fmt::format("{} {}", classes()[k], counts[k]));
-  lines.push_back(fmt::format("{} tags, in training: {}", counts.size(), join(named, ", ")));
+  lines.push_back(fmt::format("{} tags, in training: {}", counts.size(), counted_classes(classes(), counts)));
   lines.insert(lines.end(), data().told.begin(), data().told.end());
   return lines;
 }

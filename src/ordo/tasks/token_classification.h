@@ -11,6 +11,7 @@
 #include "ordo/data/bad_lines.h"
 #include "ordo/data/examples.h"
 #include "ordo/tasks/class_names.h"
+#include "ordo/tasks/leaves_out.h"
 #include "ordo/tasks/tagged_texts.h"
 #include "ordo/tasks/task.h"
 #include "ordo/tasks/text_rows.h"
@@ -19,7 +20,7 @@ namespace ordo {
 
 // A word is encoded as it stands in a text, with a blank before it unless it is the first; its tag is asked at the
 // first of its tokens. train.length and evaluate.lengths count the tokens of a row, the tokenizer's marks included.
-class TokenClassification final : public Task {
+class TokenClassification final : public Task, public LeavesOut {
  public:
   struct Config {
     Choice<Tokenizer> tokenizer;
@@ -46,6 +47,7 @@ class TokenClassification final : public Task {
   std::shared_ptr<const Predictor> predictor() const override;
   uint64_t fingerprint() const override;
   std::vector<std::string> summary() const override;
+  std::vector<std::string> left_out(int64_t) const override { return data().told; }
   const std::vector<std::string>& classes() const { return data().classes->all(); }
 
   struct Sentence {

@@ -57,8 +57,8 @@ void fields(Fields& f, Translation::Config& c) {
   f("data", c.data, "the pairs", required());
   f("split", c.split, "how task.data.train is divided; splits that it does not give have files of their own");
   f("written", c.written, "how whole texts are written and judged");
-  f("too_long", c.too_long, "a pair of which a side has more than train.length tokens is left out and told, or ends the run",
-    kLongPairs);
+  f("too_long", c.too_long,
+    "a pair of which a side has more than train.length tokens is left out and told, or ends the run", kLongPairs);
 }
 
 Translation::Translation(const Config& config, const TaskFacts& facts)
@@ -98,7 +98,8 @@ std::optional<std::string> Translation::refuses_length(Split split, int64_t leng
   const Pair& longest = pairs(split).back();
   if (config_.too_long == LongPairs::stop && longest.length() > length)
     return fmt::format(
-        "the longest pair of the {} split has {} tokens on a side ({}), and {} are allowed: give {} for train.length, or "
+        "the longest pair of the {} split has {} tokens on a side ({}), and {} are allowed: give {} for train.length, "
+        "or "
         "task.too_long: leave_out",
         split_name(split), longest.length(), where(split, static_cast<uint64_t>(std::ssize(pairs(split)) - 1)), length,
         longest.length());
@@ -266,8 +267,8 @@ std::vector<std::string> Translation::left_out(int64_t length) const {
   if (!texts().left_out.empty()) lines.push_back(texts().left_out);
   for (const Split split : kSplits)
     if (const auto longer = has(split) ? longer_than(split, length) : ""; !longer.empty())
-      lines.push_back(fmt::format("{}: {}{}", split_name(split), longer,
-                                  split == Split::train ? "" : " at that length"));
+      lines.push_back(
+          fmt::format("{}: {}{}", split_name(split), longer, split == Split::train ? "" : " at that length"));
   return lines;
 }
 

@@ -61,7 +61,7 @@ class Translation final : public SequenceTask, public LeavesOut {
   std::vector<std::string> summary() const override;
   std::vector<std::string> left_out(int64_t length) const override;
 
-  std::optional<int64_t> never_right() const override;  // what stands for words that the targets' vocabulary lacks
+  std::optional<int64_t> never_right() const override;       // what stands for words that the targets' vocabulary lacks
   const std::vector<std::string>& symbols() const override;  // pieces of the targets' tokenizer, and "<end>"
   int64_t given_symbols() const override;
   int64_t given_length(int64_t size) const override { return size; }

@@ -121,9 +121,8 @@ Evaluation Translation::evaluate(Model& model, const StreamOptions& options) con
   if (made.metrics.empty()) return made;
   if ((options.details || config_.written.in_training) && !config_.written.metrics.empty())
     judge_written(model, options, made);
-  if (const auto longer = std::ssize(pairs(options.split)) - up_to(options.split, options.length); longer > 0)
-    made.notes.push_back(fmt::format("{} of {} pairs have more than {} tokens on a side and are left out", longer,
-                                     pairs(options.split).size(), options.length));
+  if (auto longer = longer_than(options.split, options.length); !longer.empty())
+    made.notes.push_back(std::move(longer));
   if (options.details && !texts().left_out.empty()) made.notes.push_back(texts().left_out);
   return made;
 }
