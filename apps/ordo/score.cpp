@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "ordo/core/files.h"
 #include "ordo/core/text.h"
 #include "ordo/generate/score.h"
 
@@ -17,7 +16,7 @@ std::vector<PromptText> answers_of(const ScoreCall& call) {
   std::vector<PromptText> answers;
   for (const auto& text : call.answers) answers.push_back({text, fmt::format("--score {}", answers.size() + 1)});
   if (call.file)
-    for (auto& line : lines_of(read_file(*call.file), *call.file)) answers.push_back(std::move(line));
+    for (auto& line : lines_of(read_given(*call.file), *call.file)) answers.push_back(std::move(line));
   require<ConfigError>(answers.size() == call.prompts.size(),
                        "{} prompt(s) and {} answer(s) to score: each prompt needs one", call.prompts.size(),
                        answers.size());

@@ -6,16 +6,23 @@
 
 #include "ordo/core/files.h"
 #include "ordo/core/text.h"
+#include "ordo/data/text_checks.h"
 
 namespace ordo::cli {
 namespace {
 
-std::string read_input() { return {std::istreambuf_iterator<char>(std::cin), {}}; }
+// Without what an editor puts around a text: the mark at its start, a carriage return before each line break.
+std::string plain(std::string text) {
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+  unify_line_breaks(text);
+  return text;
+}
+
+std::string read_input() { return plain({std::istreambuf_iterator<char>(std::cin), {}}); }
 
 // The line break that ends a text is the editor's, not the writer's.
 std::string without_last_break(std::string text) {
   if (text.ends_with('\n')) text.pop_back();
-  if (text.ends_with('\r')) text.pop_back();
   return text;
 }
 
@@ -57,12 +64,18 @@ Writers open_writers(const Words& runs, const std::string& checkpoint, const Wor
   return writers;
 }
 
+std::string read_given(const std::string& file) {
+  std::string text = read_file(file);
+  require_no_utf16(file, text);
+  require_utf8(file, text, {});
+  return plain(std::move(text));
+}
+
 std::vector<PromptText> lines_of(const std::string& text, const std::string& name) {
   std::vector<PromptText> lines;
   for (size_t from = 0; from < text.size();) {
     const size_t end = std::min(text.find('\n', from), text.size());
-    lines.push_back(
-        {without_last_break(text.substr(from, end - from)), fmt::format("{}: line {}", name, lines.size() + 1)});
+    lines.push_back({text.substr(from, end - from), fmt::format("{}: line {}", name, lines.size() + 1)});
     from = end + 1;
   }
   return lines;
@@ -78,7 +91,7 @@ std::vector<PromptText> read_prompts(const PromptSources& sources) {
     for (auto& line : lines_of(text, name)) prompts.push_back(std::move(line));
   };
   for (const auto& prompt : sources.prompts) add(prompt);
-  if (sources.file) add_text(read_file(*sources.file), *sources.file);
+  if (sources.file) add_text(read_given(*sources.file), *sources.file);
   if (sources.input) add_text(read_input(), "standard input");
   require<ConfigError>(!prompts.empty(), "{}",
                        sources.file || sources.input

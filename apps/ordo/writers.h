@@ -36,7 +36,10 @@ struct PromptSources {
 };
 // Throws ConfigError where there is none or one is empty, DataError for what is not UTF-8.
 std::vector<PromptText> read_prompts(const PromptSources& sources);
-// The lines of a text without their breaks, nor the end of a file's last line.
+// A file or a pipe, by the rules for training text: no byte order mark, LF for CRLF; a DataError with the line for what
+// is not UTF-8. It may be empty.
+std::string read_given(const std::string& file);
+// The lines of such a text without their breaks.
 std::vector<PromptText> lines_of(const std::string& text, const std::string& name);
 
 // `make` of each text; its DataError names the text where there are several.

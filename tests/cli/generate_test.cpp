@@ -9,6 +9,7 @@
 #include "ordo/core/files.h"
 #include "ordo/core/json.h"
 #include "support/program.h"
+#include "support/thrown.h"
 
 namespace ordo::test {
 
@@ -212,6 +213,33 @@ TEST_CASE("generate --lines answers line by line, in batches that change nothing
   CHECK(unknown.code == 3);
   CHECK(unknown.err.find("strange.txt: line 2: ") != std::string::npos);
   CHECK(run_ordo({"generate", run, "--lines", "--prompt", "the cat"}).code == 2);
+}
+
+TEST_CASE("generate reads files with a byte order mark and CRLF as training text is read", "[cli]") {
+  const Writing writing;
+  const std::string run = writing.train("run");
+  const Scratch scratch;
+  const std::string plain = scratch.write("plain.txt", "the cat\nanna\n").string();
+  const std::string odd = scratch.write("odd.txt", "\xEF\xBB\xBFthe cat\r\nanna\r\n").string();
+  const std::string broken = scratch.write("broken.txt", "the cat\nann\xE9\n").string();
+  for (const Arguments& way : {Arguments{}, Arguments{"--lines"}}) {
+    Arguments words{run, "-n", "6", "--greedy"};
+    words.insert(words.end(), way.begin(), way.end());
+    const auto of = [&](const std::string& file) {
+      Arguments all = words;
+      all.insert(all.end(), {"--file", file});
+      return written(all).out;
+    };
+    CHECK(of(odd) == of(plain));
+    Setting typed;
+    typed.input = read_file(odd);
+    words.insert(words.begin(), "generate");
+    words.emplace_back("-");
+    CHECK(run_ordo(words, typed).out == of(plain));
+    const Outcome refused = run_ordo({"generate", run, "--lines", "--file", broken});
+    CHECK(refused.code == 3);
+    CHECK(contains(refused.err, "broken.txt: line 2: byte 0xE9"));
+  }
 }
 
 TEST_CASE("generate --prefix begins every answer, drawn or of a beam, as asked", "[cli]") {
