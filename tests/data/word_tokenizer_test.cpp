@@ -29,6 +29,7 @@ TEST_CASE("word tokenizer: size and at_least leave rare words to <unk>", "[unit]
   CHECK(learned("b a c b c b", {.size = 3}).vocab_size() == 3);
   CHECK(learned("b a c b c b", {.at_least = 2}).encode("a b c") == Ids{0, 1, 2});
   CHECK(contains(thrown<DataError>([] { learned("a b", {.at_least = 2}); }), "2 times"));
+  CHECK(contains(thrown<ConfigError>([] { learned("a b", {.size = 1}); }), "leaves room for <unk> alone"));
 }
 
 TEST_CASE("word tokenizer: lines stay lines, other white space becomes one space", "[unit]") {

@@ -45,6 +45,11 @@ WordTokenizer::WordTokenizer(const Config& config, const TokenizerFacts& facts) 
                          "'size' and 'at_least' are of a vocabulary that is learned; 'file' gives one");
     read_words(config.file);
   } else {
+    require<ConfigError>(
+        config.size != 1,
+        "the word tokenizer's size is 1, which leaves room for {} alone and for no word: give 2 or more, or 0 for all "
+        "words",
+        kUnknown);
     require<ConfigError>(static_cast<bool>(facts.text),
                          "the word tokenizer learns its words from training text, and there is none; give 'file'");
     learn(facts.text(), config);
