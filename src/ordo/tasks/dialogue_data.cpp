@@ -51,7 +51,10 @@ void fields(Fields& f, DialogueData& c) {
   f("weights", c.weights, kWeightsHelp, above(0.0));
   f("validation", c.validation, "files of the validation split");
   f("test", c.test, "files of the test split");
-  f("format", c.format, "what the files are; automatic: by how they begin", kDialogueFormats);
+  f("format", c.format,
+    R"(what the files are; automatic: by how they begin. jsonl: a dialogue a line, {"turns": [{"role": "user" or )"
+    R"("system", "text": "…"}, …]}; sgd and crosswoz: JSON of these collections)",
+    kDialogueFormats);
   f("on_bad_line", c.on_bad_line, "a dialogue that cannot be read ends the run, or is left out and counted",
     kOnBadLine);
   f("generate", c.generate, "in place of files: dialogues that are made, of things put somewhere and asked for later");
