@@ -17,6 +17,7 @@
 #include "ordo/core/errors.h"
 #include "ordo/core/log.h"
 #include "ordo/core/text.h"
+#include "ordo/data/text_checks.h"
 #include "signals.h"
 
 namespace ordo::cli {
@@ -67,7 +68,6 @@ class LineReader {
   }
   std::string place_of(int64_t number) const { return fmt::format("{}: line {}", name_, number); }
 
-  static constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   const std::atomic<bool>& stop_;
   std::string name_;
   int descriptor_;

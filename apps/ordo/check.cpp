@@ -12,7 +12,7 @@
 #include "ordo/models/stack_of.h"
 #include "ordo/nn/precision.h"
 #include "ordo/nn/unallocated.h"
-#include "ordo/tasks/leaves_out.h"
+#include "ordo/tasks/data_report.h"
 #include "ordo/train/memory.h"
 #include "ordo/train/trainer.h"
 #include "ordo/train/weights.h"

@@ -15,6 +15,7 @@
 #include "options.h"
 #include "ordo/core/log.h"
 #include "ordo/core/text.h"
+#include "ordo/generate/prompts.h"
 #include "score.h"
 #include "writers.h"
 
@@ -161,6 +162,8 @@ void check_input(const GenerateOptions& o) {
                        o.input);
   require<ConfigError>(!o.lines || o.file || o.input == "-",
                        "--lines is of a file or of standard input: give --file FILE or - too");
+  require<ConfigError>(!o.lines || o.json || (o.decoding.samples <= 1 && o.decoding.n_best <= 1),
+                       "--lines prints an answer a line: with several of each prompt (--samples, --n-best) add --json");
 }
 
 int chat_with(const GenerateOptions& o, const Writers& writers) {
@@ -259,6 +262,8 @@ int write_answers(const GenerateOptions& o, const Writers& writers, const std::v
     stream_one(writers, decoding, texts.front().text, prompts);
     return kDone;
   }
+  require_prompts(writers.ensemble(), prompts, decoding);  // all of them before the first is answered
+  require_sources(writers.ensemble(), sources_of(prompts));
   Json document = writers.about();
   document["results"] = Json::array();
   const auto batch = static_cast<size_t>(o.batch);

@@ -9,10 +9,10 @@
 #include "options.h"
 #include "ordo/core/text.h"
 #include "ordo/data/text_file.h"
-#include "ordo/tasks/pair_files.h"
 #include "ordo/tasks/predictor.h"
 #include "ordo/tasks/text_writer.h"
 #include "runs.h"
+#include "writers.h"
 
 namespace ordo::cli {
 namespace {
@@ -45,9 +45,8 @@ std::vector<PredictorInput> inputs_of(const PredictOptions& o, const Predictor& 
     for (const auto& text : o.inputs) inputs.push_back({text, fmt::format("input {}", inputs.size() + 1)});
   }
   if (o.file) {
-    size_t line = 0;
-    for (auto& text : read_lines(*o.file))
-      inputs.push_back({std::move(text), fmt::format("{}: line {}", *o.file, ++line)});
+    for (auto& line : lines_of(read_given(*o.file), *o.file))
+      inputs.push_back({std::move(line.text), std::move(line.where)});
   }
   require<ConfigError>(!inputs.empty(), "nothing to judge: give {} after RUN, or --file FILE with one a line",
                        predictor.reads());

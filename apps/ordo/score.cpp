@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ordo/core/text.h"
+#include "ordo/generate/prompts.h"
 #include "ordo/generate/score.h"
 
 namespace ordo::cli {
@@ -35,6 +36,7 @@ std::vector<ContinuationScore> scores_of(const ScoreCall& call, const std::vecto
   for (auto& row : rows)
     if (!ends.empty()) row.push_back(ends.front());
   const Ensemble models = call.writers.ensemble();
+  require_sources(models, sources_of(prompts));  // of all before the first batch
   std::vector<ContinuationScore> scores;
   for (size_t from = 0; from < rows.size(); from += static_cast<size_t>(call.batch)) {
     const size_t to = std::min(rows.size(), from + static_cast<size_t>(call.batch));

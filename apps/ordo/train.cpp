@@ -15,7 +15,7 @@
 #include "ordo/core/log.h"
 #include "ordo/core/text.h"
 #include "ordo/ops/device.h"
-#include "ordo/tasks/leaves_out.h"
+#include "ordo/tasks/data_report.h"
 #include "ordo/train/console.h"
 #include "ordo/train/drift.h"
 #include "ordo/train/evaluate.h"

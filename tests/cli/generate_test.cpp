@@ -213,6 +213,14 @@ TEST_CASE("generate --lines answers line by line, in batches that change nothing
   CHECK(unknown.code == 3);
   CHECK(unknown.err.find("strange.txt: line 2: ") != std::string::npos);
   CHECK(run_ordo({"generate", run, "--lines", "--prompt", "the cat"}).code == 2);
+  const Outcome several = run_ordo({"generate", run, "--lines", "--file", file, "--samples", "2"});
+  CHECK(several.code == 2);
+  CHECK(several.err.find("add --json") != std::string::npos);
+  const Outcome long_line = run_ordo({"generate", run, "model.position=learned", "--lines", "--file",
+                                      scratch.write("long.txt", "the cat\nthe grey dog sees the cat\n").string(),
+                                      "--batch", "1", "-n", "20"});
+  CHECK(long_line.code == 2);
+  CHECK(long_line.out.empty());  // nothing is answered before all are looked at
 }
 
 TEST_CASE("generate reads files with a byte order mark and CRLF as training text is read", "[cli]") {

@@ -182,6 +182,10 @@ TEST_CASE("corpora: bad lines are left out, counted and told of each split", "[u
   Corpus records(config, 0);
   CHECK(text_of(*records.tokens(Split::train, letters.get(), 4), *letters) == "ab\n\nba\n\n");
   CHECK(contains(records.left_out(Split::train), "d.jsonl: line 2: 'text' is missing"));
+  config.train = {scratch.write("e.jsonl", "{\"text\": \"ab\"}\n{\"text\": \"bx\"}\n")};
+  Corpus lacking(config, 0);
+  lacking.tokens(Split::train, letters.get(), 4);
+  CHECK(contains(lacking.left_out(Split::train), "e.jsonl: unknown character 'x'"));  // lines of texts are no lines
 }
 
 TEST_CASE("corpora: made text comes with all three splits, each another text", "[unit]") {

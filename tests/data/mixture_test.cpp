@@ -132,8 +132,8 @@ TEST_CASE("mixture: other weights are other data, and none are the data's own", 
 }
 
 TEST_CASE("mixture: what is told of a part is what an epoch makes of it", "[unit]") {
-  CHECK(told({}, "tokens").empty());
-  CHECK(told(parts_of({800, 200}, {7, 3}), "tokens") ==
+  CHECK(described({}, "tokens").empty());
+  CHECK(described(parts_of({800, 200}, {7, 3}), "tokens") ==
         std::vector<std::string>{"part 0: 800 tokens, weight 7: 70.0 % of an epoch, which passes them 0.875 times",
                                  "part 1: 200 tokens, weight 3: 30.0 % of an epoch, which passes them 1.5 times"});
 }

@@ -65,7 +65,7 @@ TrainingWindows windows_of(int64_t batch_size, int64_t length, const Ranks& rank
 }
 
 std::unique_ptr<BatchStream> streaming(const TextFiles& files, const TrainingWindows& windows, int64_t ahead = 0) {
-  return prefetched(streamed_text(checked(files), streaming_bytes(), windows), ahead);
+  return prefetched(streamed_text(checked_text_files(files), streaming_bytes(), windows), ahead);
 }
 
 std::vector<RowTexts> batches_of(BatchStream& stream, size_t count) {
@@ -279,12 +279,15 @@ TEST_CASE("streamed text: a line longer than a block is cut between characters",
 TEST_CASE("streamed text: files that are empty, of tokens or tables are refused at once", "[unit]") {
   const Scratch scratch;
   const auto good = scratch.write("a.txt", numbered(0, 9)), empty = scratch.write("b.txt", "");
-  CHECK(contains(thrown<DataError>([&] { checked({.paths = {good, empty}}); }), "b.txt is empty"));
-  CHECK(contains(thrown<DataError>([&] { checked({.paths = {good, scratch / "none.txt"}}); }), "no such file"));
+  CHECK(contains(thrown<DataError>([&] { checked_text_files({.paths = {good, empty}}); }), "b.txt is empty"));
+  CHECK(contains(thrown<DataError>([&] {
+                   checked_text_files({.paths = {good, scratch / "none.txt"}});
+                 }),
+                 "no such file"));
   const auto ids = scratch.write("c.bin", "abcd");
-  CHECK(contains(thrown<ConfigError>([&] { checked({.paths = {ids}}); }), "use task.sampling: packed"));
+  CHECK(contains(thrown<ConfigError>([&] { checked_text_files({.paths = {ids}}); }), "use task.sampling: packed"));
   const auto table = scratch.write("d.csv", "text\nx\n");
-  CHECK(contains(thrown<ConfigError>([&] { checked({.paths = {table}, .column = "text"}); }), "is a table"));
+  CHECK(contains(thrown<ConfigError>([&] { checked_text_files({.paths = {table}, .column = "text"}); }), "is a table"));
 }
 
 TEST_CASE("streamed text: other files are told from those of the checkpoint", "[unit]") {

@@ -28,7 +28,7 @@ const std::vector<ContentRefusal> kContentRefusals{
     {{"{kind: shaw, variant: relative_key, beyond_window: zero}", {"beyond_window", "variant: clipped"}}},
     {{"{kind: deberta, pos_att_type: [c2p, c2c]}", {"c2c", "c2p", "p2c"}}},
     {{"{kind: deberta, pos_att_type: []}", {"deberta: pos_att_type", "found 0", "leave it out for both"}}},
-    {{"{kind: deberta, pos_att_type: [p2c, p2c]}", {"deberta: pos_att_type", "found 2"}}},
+    {{"{kind: deberta, pos_att_type: [p2c, p2c]}", {"position.pos_att_type names p2c twice"}}},
     {{"{kind: deberta, position_buckets: -2}", {"position_buckets", "-2"}}},
     {{"{kind: deberta, position_buckets: 1}", {"deberta: position_buckets: 1"}}},
     {{"{kind: deberta, position_buckets: 32}", {"position_buckets (32)", "max_relative_positions (16)"}}},

@@ -199,6 +199,22 @@ TEST_CASE("run: an evaluation that fails loses no training: its step is saved, a
   CHECK(pointed(folder.path(), "best") == 5);
 }
 
+TEST_CASE("run: whatever ends an evaluation, what was trained is saved, or the log says why not", "[unit]") {
+  class Exhausted final : public WrappedTask {
+   public:
+    using WrappedTask::WrappedTask;
+    Evaluation evaluate(Model&, const StreamOptions&) const override { throw std::bad_alloc(); }
+  };
+  const TemporaryFolder folder("exhausted");
+  const RunConfig config = sample_config({});
+  TrainerParts parts = sample_parts(config);
+  parts.task = std::make_shared<Exhausted>(parts.task);
+  parts.run = folder.path();
+  Trainer trainer(config, parts);
+  CHECK_THROWS_AS(trainer.run(), std::bad_alloc);
+  CHECK(pointed(folder.path(), "last") == 5);
+}
+
 TEST_CASE("run: a stop during an evaluation leaves it to the resume, with no line of it and no further step",
           "[unit]") {
   const TemporaryFolder folder("abandoned");

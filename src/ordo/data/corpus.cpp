@@ -139,7 +139,8 @@ void Corpus::encode(const File& file, const Tokenizer* tokenizer, int64_t vocab_
   if (file.is_ids) return into.add(read_token_file(file.path, config_.token_type, vocab_size, tokenizer));
   require<ConfigError>(tokenizer != nullptr, "{} is text, and no tokenizer is given: set `task.tokenizer` ({})",
                        file.path.string(), join(names_of(tokenizers().kinds()), ", "));
-  add_text(into, {.path = file.path, .text = file.text}, config_.documents, *tokenizer, bad);
+  add_text(into, {.path = file.path, .text = file.text, .line = config_.column.empty() ? 1 : 0}, config_.documents,
+           *tokenizer, bad);
 }
 
 std::vector<TokenSequence> Corpus::encoded(Split split, const Tokenizer* tokenizer, int64_t vocab_size) {

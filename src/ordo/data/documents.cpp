@@ -18,7 +18,9 @@ class DocumentEncoder {
         text_(from.text),
         tokenizer_(tokenizer),
         bad_(bad),
-        tokens_(from.path.filename().string() + from.part, tokenizer.vocab_size()) {}
+        tokens_(from.path.filename().string() + (from.line > 1 ? fmt::format(" from line {}", from.line) : ""),
+                tokenizer.vocab_size()),
+        line_(from.line) {}
 
   void add(size_t from, size_t end) {
     while (from < end) {
@@ -53,9 +55,10 @@ class DocumentEncoder {
   size_t leave_out(size_t from, size_t end, const UnknownCharacter& unknown) {
     const size_t at = from + unknown.offset;
     bad_.leave_out(fmt::format(
-        "{}: {}: unknown character {}: the {} tokenizer has {} characters, those of data.train; add the text with it "
+        "{}: {}unknown character {}: the {} tokenizer has {} characters, those of data.train; add the text with it "
         "there, or use the byte tokenizer",
-        path_.string(), place_of(at).text(), unknown.what_is_there, tokenizer_.kind(), tokenizer_.vocab_size()));
+        path_.string(), line_ > 0 ? place_of(at).text() + ": " : "", unknown.what_is_there, tokenizer_.kind(),
+        tokenizer_.vocab_size()));
     const bool is_break = text_[at] == '\n';
     const size_t line = is_break ? at : line_begin(at);
     if (line > from) tokens_.add(tokenizer_.encode(text_.substr(from, line - from)));
@@ -80,7 +83,7 @@ class DocumentEncoder {
   BadLines& bad_;
   TokenBuilder tokens_;
   size_t counted_ = 0;  // up to here line breaks are counted
-  int64_t line_ = 1;
+  int64_t line_;        // of the place counted up to; 0: not known
 };
 
 }  // namespace

@@ -26,10 +26,10 @@ inline constexpr std::string_view kBehindRecord = "\n\n";
 struct FileText {
   fs::path path;
   std::string_view text;
-  std::string part = {};  // behind the file's name, where this is a part of it: " from line 7"
+  int64_t line = 1;  // of the file, where the text begins; 0: its lines are not those of the file (records)
 };
 // Adds the documents of a text. A line with a character that the tokenizer does not know goes to `bad`, with line and
-// column; what is left out leaves its line break.
+// column where they are the file's; what is left out leaves its line break.
 void add_text(TokenSequence& sequence, const FileText& from, Documents documents, const Tokenizer& tokenizer,
               BadLines& bad);
 

@@ -26,7 +26,9 @@ std::string file_state(const fs::path& file) {
 std::vector<fs::path> files_below(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code failed;
-  for (auto at = fs::recursive_directory_iterator(folder, failed); !failed && at != fs::end(at); at.increment(failed))
+  constexpr auto kLinks = fs::directory_options::follow_directory_symlink;  // as who reads folders does
+  for (auto at = fs::recursive_directory_iterator(folder, kLinks, failed); !failed && at != fs::end(at);
+       at.increment(failed))
     files.push_back(at->path());
   std::sort(files.begin(), files.end());
   return files;

@@ -18,8 +18,8 @@ struct LineBlock {
 
 class LineBlocks {
  public:
-  // `from`: where a block before ended. `longest`: bytes of a line; a longer one is cut between two characters.
-  // Throws DataError as PackedReader does, and when the file ends before `from`.
+  // `from`: where a block before ended. `longest`: bytes of a line with its break; a longer one is cut between two
+  // characters. Throws DataError as PackedReader does, and when the file ends before `from`.
   LineBlocks(fs::path path, const FilePlace& from, uint64_t longest);
   // The next lines: as many as fit into `size` bytes, one at least, with the blank lines behind; of those it prefers to
   // end behind a blank line, if there is one in the second half. False: the file has ended. Throws DataError for a file

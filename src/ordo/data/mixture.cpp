@@ -94,7 +94,7 @@ uint64_t mixed_fingerprint(uint64_t data, const std::vector<MixedPart>& parts) {
   return data;
 }
 
-std::vector<std::string> told(const std::vector<MixedPart>& parts, std::string_view unit) {
+std::vector<std::string> described(const std::vector<MixedPart>& parts, std::string_view unit) {
   if (parts.empty()) return {};
   const Mixture mixture(parts, /*seed=*/0);
   std::vector<std::string> lines;

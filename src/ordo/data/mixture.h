@@ -51,6 +51,6 @@ std::string wrong_weights(const std::vector<double>& weights, size_t entries, co
 // Of data with these parts: with none the data's own, else another for other weights and counts.
 uint64_t mixed_fingerprint(uint64_t data, const std::vector<MixedPart>& parts);
 // A line for each part: what it has, its weight, and what becomes of it in an epoch. `unit`: "tokens".
-std::vector<std::string> told(const std::vector<MixedPart>& parts, std::string_view unit);
+std::vector<std::string> described(const std::vector<MixedPart>& parts, std::string_view unit);
 
 }  // namespace ordo

@@ -174,7 +174,7 @@ std::string part_of(const fs::path& path, uint64_t from, uint64_t size) {
 
 }  // namespace
 
-TextFiles checked(TextFiles files) {
+TextFiles checked_text_files(TextFiles files) {
   files.paths = expand_paths(files.paths);
   for (const auto& path : files.paths) {
     require<ConfigError>(!is_token_file(path),

@@ -30,7 +30,7 @@ struct TextFiles {
 };
 // Throws DataError for files that are missing, cannot be read, are empty or named twice (patterns are expanded),
 // ConfigError for token files and for tables.
-TextFiles checked(TextFiles files);
+TextFiles checked_text_files(TextFiles files);
 // Of the settings, and of each file its name, its size and its first and last 64 KiB: for files too large to be read
 // whole.
 uint64_t fingerprint(const TextFiles& files);

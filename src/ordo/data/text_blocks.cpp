@@ -72,8 +72,8 @@ TextBlock TextBlocks::next() {
     const int64_t line = place_.at.line;
     const std::string text = part(files_.block - size, bad);
     size += text.size();
-    add_text(block.tokens, {.path = file, .text = text, .part = line == 1 ? "" : fmt::format(" from line {}", line)},
-             files_.documents, tokenizer_, bad);
+    add_text(block.tokens, {.path = file, .text = text, .line = files_.column.empty() ? line : 0}, files_.documents,
+             tokenizer_, bad);
   }
   if (place_.file == std::ssize(files_.paths)) move_to({.epoch = place_.epoch + 1});
   block.end = place_;

@@ -10,8 +10,7 @@ namespace ordo {
 // Of several labels the area of each, as RankedScores has it, for those that have both positives and negatives.
 // Values:
 //   auc_macro   their mean, NaN if there are none (scikit-learn's is NaN as soon as one label has no area). Fed with
-//   the
-//               probabilities of classes of which one is true, it is the one-against-the-rest area
+//               the probabilities of classes of which one is true, it is the one-against-the-rest area
 //   auc/NAME    of one label
 // An example alone has none, and no columns.
 class LabelAreas : public ExampleMetric {

@@ -51,7 +51,7 @@ class ClassTargets final : public ExampleSet {
 
 }  // namespace
 
-std::shared_ptr<const LabelledSet> ClassTask::inputs(std::span<const PredictorInput> given, int64_t length) const {
+std::shared_ptr<const ExampleSet> ClassTask::inputs(std::span<const PredictorInput> given, int64_t length) const {
   (void)given, (void)length;
   ORDO_ASSERT(!input_kind());  // who names a kind reads it
   return nullptr;

@@ -61,7 +61,7 @@ class ClassTask : public Task {
   };
   virtual std::optional<InputKind> input_kind() const { return std::nullopt; }
   // Inputs of that kind, without labels. Throws DataError, with the place, for what cannot be read or is too long.
-  virtual std::shared_ptr<const LabelledSet> inputs(std::span<const PredictorInput> given, int64_t length) const;
+  virtual std::shared_ptr<const ExampleSet> inputs(std::span<const PredictorInput> given, int64_t length) const;
 
  protected:
   // Are rows of unequal length, so that batches of like ones, and batches by their tokens, are worth while?

@@ -67,12 +67,12 @@ std::string CorpusTask::text_to_learn() const {
 const TextFiles& CorpusTask::streamed_files() const {
   const DataConfig& data = corpus_config_.data;
   if (!streamed_files_)
-    streamed_files_ = checked({.paths = data.train,
-                               .format = data.format,
-                               .column = data.column,
-                               .documents = data.documents,
-                               .on_bad_line = data.on_bad_line,
-                               .block = static_cast<uint64_t>(data.buffer.value_or(16)) << 20});
+    streamed_files_ = checked_text_files({.paths = data.train,
+                                          .format = data.format,
+                                          .column = data.column,
+                                          .documents = data.documents,
+                                          .on_bad_line = data.on_bad_line,
+                                          .block = static_cast<uint64_t>(data.buffer.value_or(16)) << 20});
   return *streamed_files_;
 }
 
@@ -226,7 +226,7 @@ std::vector<std::string> CorpusTask::summary() const {
     lines.push_back(fmt::format("{}: {} tokens in {} document{}{}", split_name(split), data->size(), data->documents(),
                                 data->documents() == 1 ? "" : "s", unknown_share(lacking, data->size())));
   }
-  for (auto& line : told(corpus_->parts(), "tokens")) lines.push_back(std::move(line));
+  for (auto& line : described(corpus_->parts(), "tokens")) lines.push_back(std::move(line));
   for (auto& line : left_out(0)) lines.push_back(std::move(line));
   return lines;
 }

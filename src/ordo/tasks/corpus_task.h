@@ -10,7 +10,6 @@
 #include "ordo/data/corpus.h"
 #include "ordo/data/streamed_text.h"
 #include "ordo/data/streams.h"
-#include "ordo/tasks/leaves_out.h"
 #include "ordo/tasks/task.h"
 
 namespace ordo {
@@ -22,7 +21,7 @@ struct CorpusConfig {
 };
 void fields(Fields& f, CorpusConfig& c);
 
-class CorpusTask : public Task, public LeavesOut {
+class CorpusTask : public Task {
  public:
   ModelFacts complete(ModelFacts facts) const override;
   std::unique_ptr<BatchStream> open(const StreamOptions& options) const final;

@@ -204,7 +204,7 @@ std::vector<std::string> Dialogue::summary() const {
       fmt::format("tokenizer: {}, {} tokens, and 5 marks", tokenizer()->kind(), tokenizer()->vocab_size())};
   for (const Split split : kSplits)
     if (has(split)) lines.push_back(fmt::format("{}: {}", split_name(split), told_split(dialogues(split), layout())));
-  for (auto& line : told(parts(), "dialogues")) lines.push_back(std::move(line));
+  for (auto& line : described(parts(), "dialogues")) lines.push_back(std::move(line));
   for (auto& line : left_out(0)) lines.push_back(std::move(line));
   const auto& first = texts().splits[static_cast<size_t>(Split::train)].front().turns;
   lines.push_back(fmt::format("as in: {} -> {}", first[0].text, first[1].text));

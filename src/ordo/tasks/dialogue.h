@@ -15,7 +15,6 @@
 #include "ordo/data/examples.h"
 #include "ordo/tasks/dialogue_data.h"
 #include "ordo/tasks/dialogue_layout.h"
-#include "ordo/tasks/leaves_out.h"
 #include "ordo/tasks/task.h"
 
 namespace ordo {
@@ -28,7 +27,7 @@ struct EncodedDialogue {
   size_t entry = 0;  // of the list of files
 };
 
-class Dialogue final : public Task, public LeavesOut {
+class Dialogue final : public Task {
  public:
   struct Config {
     Choice<Tokenizer> tokenizer;

@@ -94,7 +94,7 @@ Json ForecastPredictor::told(const ForecastData& data, const ForecastRows& rows,
       if (data.about.dated)
         one["time"] = moment_text(series.data.times[static_cast<size_t>(first + step)]);
       else
-        one["row"] = first + step + 1;
+        one["row"] = std::llround(series.data.times[static_cast<size_t>(first + step)]) + 1;
       for (int64_t c = 0; c < channels; ++c) {
         const double standard = options_.joint ? at[begin][step * channels + c] : at[begin + c][step];
         const auto i = static_cast<size_t>(c);

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "ordo/tasks/forecast_data.h"
-#include "ordo/tasks/leaves_out.h"
 #include "ordo/tasks/task.h"
 
 namespace ordo {
@@ -25,7 +24,7 @@ class ForecastScores;
 enum class ForecastLoss { mse, mae, huber };
 enum class SeriesFeature { differences };
 
-class Forecasting final : public Task, public LeavesOut {
+class Forecasting final : public Task {
  public:
   struct Config : ForecastSource {
     int64_t horizon = 1;

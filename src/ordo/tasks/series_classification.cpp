@@ -201,17 +201,12 @@ class SeriesClassification::Waves final : public LabelledSet {
 };
 
 // Series of a user's own.
-class SeriesClassification::Given final : public LabelledSet {
+class SeriesClassification::Given final : public ExampleSet {
  public:
   Given(std::vector<std::vector<float>> series, int64_t length, bool instance_norm)
       : series_(std::move(series)), length_(length), instance_norm_(instance_norm) {}
   int64_t count() const override { return std::ssize(series_); }
   std::string name(uint64_t number) const override { return fmt::format("input {}", number + 1); }
-  std::span<const int64_t> labels(uint64_t number) const override {
-    (void)number;
-    return {};
-  }
-  Json shown(uint64_t number) const override { return {{"input", number + 1}}; }
   Batch batch(std::span<const uint64_t> numbers) const override {
     return batch_of_series(std::ssize(numbers), length_, instance_norm_, [&](int64_t row, float* to) {
       const auto& values = series_[numbers[static_cast<size_t>(row)]];
@@ -314,8 +309,8 @@ std::shared_ptr<const LabelledSet> SeriesClassification::examples(const StreamOp
   return std::make_shared<Rows>(*this, options.split);
 }
 
-std::shared_ptr<const LabelledSet> SeriesClassification::inputs(std::span<const PredictorInput> given,
-                                                                int64_t length) const {
+std::shared_ptr<const ExampleSet> SeriesClassification::inputs(std::span<const PredictorInput> given,
+                                                               int64_t length) const {
   std::vector<std::vector<float>> series;
   for (const auto& input : given) {
     auto& values = series.emplace_back();

@@ -13,7 +13,6 @@
 #include "ordo/data/splits.h"
 #include "ordo/tasks/class_names.h"
 #include "ordo/tasks/class_task.h"
-#include "ordo/tasks/leaves_out.h"
 
 namespace ordo {
 
@@ -31,7 +30,7 @@ struct SeriesTableConfig {
 };
 void fields(Fields& f, SeriesTableConfig& c);
 
-class SeriesClassification final : public ClassTask, public LeavesOut {
+class SeriesClassification final : public ClassTask {
  public:
   struct Config {
     SeriesTableConfig data;
@@ -48,7 +47,7 @@ class SeriesClassification final : public ClassTask, public LeavesOut {
   const std::vector<std::string>& classes() const override;
   std::shared_ptr<const LabelledSet> examples(const StreamOptions& options) const override;
   std::optional<InputKind> input_kind() const override { return InputKind{.name = "numbers apart by commas"}; }
-  std::shared_ptr<const LabelledSet> inputs(std::span<const PredictorInput> given, int64_t length) const override;
+  std::shared_ptr<const ExampleSet> inputs(std::span<const PredictorInput> given, int64_t length) const override;
   uint64_t fingerprint() const override;
   std::vector<std::string> summary() const override;
   std::vector<std::string> left_out(int64_t length) const override;

@@ -125,7 +125,7 @@ std::shared_ptr<const LabelledSet> SignalTask::examples(const StreamOptions& opt
   return std::make_shared<SignalSet>(*this, all(options.split), options.length);
 }
 
-std::shared_ptr<const LabelledSet> SignalTask::inputs(std::span<const PredictorInput> given, int64_t length) const {
+std::shared_ptr<const ExampleSet> SignalTask::inputs(std::span<const PredictorInput> given, int64_t length) const {
   std::vector<SignalExample> read;
   for (const auto& input : given)
     read.push_back({.signal = read_input(input.text, length), .label = {}, .where = input.where});

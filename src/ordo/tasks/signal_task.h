@@ -17,7 +17,6 @@
 #include "ordo/data/splits.h"
 #include "ordo/tasks/class_names.h"
 #include "ordo/tasks/class_task.h"
-#include "ordo/tasks/leaves_out.h"
 
 namespace ordo {
 
@@ -40,7 +39,7 @@ struct SignalTaskConfig {
 };
 void fields(Fields& f, SignalTaskConfig& c);
 
-class SignalTask : public ClassTask, public LeavesOut {
+class SignalTask : public ClassTask {
  public:
   // Adds the classes, the signal and, of train.length, how long a row is.
   ModelFacts complete(ModelFacts facts) const final;
@@ -51,7 +50,7 @@ class SignalTask : public ClassTask, public LeavesOut {
   std::vector<std::string> left_out(int64_t length) const final;
   const std::vector<std::string>& classes() const final { return data().classes->all(); }
   std::shared_ptr<const LabelledSet> examples(const StreamOptions& options) const final;
-  std::shared_ptr<const LabelledSet> inputs(std::span<const PredictorInput> given, int64_t length) const final;
+  std::shared_ptr<const ExampleSet> inputs(std::span<const PredictorInput> given, int64_t length) const final;
 
  protected:
   // `settings`: all of the task's, as text.

@@ -107,6 +107,12 @@ class Task {
   virtual std::shared_ptr<const TextWriter> writer() const { return nullptr; }
   // What its model says of inputs that nobody has judged; null when that is not foreseen. The task must outlive it.
   virtual std::shared_ptr<const Predictor> predictor() const { return nullptr; }
+  // What of the data it does not take at this train.length, in sentences: lines that cannot be read, pairs that are too
+  // long.
+  virtual std::vector<std::string> left_out(int64_t length) const {
+    (void)length;
+    return {};
+  }
   virtual uint64_t fingerprint() const = 0;  // of the training data: a resume with other data says so
   virtual std::vector<std::string> summary()
       const = 0;  // lines for `ordo check` and the log: files, characters, tokens, splits

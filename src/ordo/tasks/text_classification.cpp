@@ -117,7 +117,7 @@ class TextSet final : public LabelledSet {
 namespace {
 
 // Texts without labels, their rows cut already.
-class GivenTexts final : public LabelledSet {
+class GivenTexts final : public ExampleSet {
  public:
   explicit GivenTexts(bool pairs) : pairs_(pairs) {}
   void add(TextRow row, const std::string& where) {
@@ -126,11 +126,6 @@ class GivenTexts final : public LabelledSet {
   }
   int64_t count() const override { return std::ssize(rows_); }
   std::string name(uint64_t number) const override { return names_[number]; }
-  std::span<const int64_t> labels(uint64_t number) const override {
-    (void)number;
-    return {};
-  }
-  Json shown(uint64_t number) const override { return {{"from", names_[number]}}; }
   Batch batch(std::span<const uint64_t> numbers) const override {
     std::vector<TextRow> rows;
     for (const uint64_t number : numbers) rows.push_back(rows_[number]);
@@ -215,8 +210,8 @@ std::optional<ClassTask::InputKind> TextClassification::input_kind() const {
   return InputKind{.name = pairs() ? "two texts apart by a tab" : "a text"};
 }
 
-std::shared_ptr<const LabelledSet> TextClassification::inputs(std::span<const PredictorInput> given,
-                                                              int64_t length) const {
+std::shared_ptr<const ExampleSet> TextClassification::inputs(std::span<const PredictorInput> given,
+                                                             int64_t length) const {
   auto made = std::make_shared<GivenTexts>(pairs());
   for (const auto& input : given) {
     const size_t tab = pairs() ? input.text.find('\t') : std::string::npos;
@@ -342,7 +337,7 @@ std::vector<std::string> TextClassification::summary() const {
       fmt::format("tokenizer: {}, {} tokens", tokenizer()->kind(), tokenizer()->vocab_size())};
   for (const Split split : kSplits)
     if (has(split)) lines.push_back(split_summary(split));
-  for (auto& line : told(mixed().parts, "examples")) lines.push_back(std::move(line));
+  for (auto& line : described(mixed().parts, "examples")) lines.push_back(std::move(line));
   lines.push_back(fmt::format("{} classes, in training: {}", classes().size(),
                               counted_classes(classes(), class_counts(Split::train))));
   lines.insert(lines.end(), data().told.begin(), data().told.end());

@@ -12,13 +12,12 @@
 #include "ordo/tasks/class_names.h"
 #include "ordo/tasks/class_task.h"
 #include "ordo/tasks/labelled_texts.h"
-#include "ordo/tasks/leaves_out.h"
 #include "ordo/tasks/text_rows.h"
 
 namespace ordo {
 
 // train.length and evaluate.lengths count the tokens of a row, the tokenizer's marks included.
-class TextClassification final : public ClassTask, public LeavesOut {
+class TextClassification final : public ClassTask {
  public:
   enum class Labels { single, multi };  // an example is of one class, or of any number
   struct Config {
@@ -46,7 +45,7 @@ class TextClassification final : public ClassTask, public LeavesOut {
   bool several_labels() const override { return config_.labels == Labels::multi; }
   std::shared_ptr<const LabelledSet> examples(const StreamOptions& options) const override;
   std::optional<InputKind> input_kind() const override;
-  std::shared_ptr<const LabelledSet> inputs(std::span<const PredictorInput> given, int64_t length) const override;
+  std::shared_ptr<const ExampleSet> inputs(std::span<const PredictorInput> given, int64_t length) const override;
 
  protected:
   bool unequal_lengths() const override { return true; }

@@ -202,7 +202,7 @@ std::vector<std::string> TokenClassification::summary() const {
     lines.push_back(fmt::format("{}: {} words in {} sentences of {} tokens at most", split_name(split), words,
                                 all(split).size(), longest));
   }
-  for (auto& line : told(mixed().parts, "sentences")) lines.push_back(std::move(line));
+  for (auto& line : described(mixed().parts, "sentences")) lines.push_back(std::move(line));
   lines.push_back(fmt::format("{} tags, in training: {}", counts.size(), counted_classes(classes(), counts)));
   lines.insert(lines.end(), data().told.begin(), data().told.end());
   return lines;

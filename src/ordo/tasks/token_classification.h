@@ -11,7 +11,6 @@
 #include "ordo/data/bad_lines.h"
 #include "ordo/data/examples.h"
 #include "ordo/tasks/class_names.h"
-#include "ordo/tasks/leaves_out.h"
 #include "ordo/tasks/tagged_texts.h"
 #include "ordo/tasks/task.h"
 #include "ordo/tasks/text_rows.h"
@@ -20,7 +19,7 @@ namespace ordo {
 
 // A word is encoded as it stands in a text, with a blank before it unless it is the first; its tag is asked at the
 // first of its tokens. train.length and evaluate.lengths count the tokens of a row, the tokenizer's marks included.
-class TokenClassification final : public Task, public LeavesOut {
+class TokenClassification final : public Task {
  public:
   struct Config {
     Choice<Tokenizer> tokenizer;

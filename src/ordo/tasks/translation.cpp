@@ -99,8 +99,7 @@ std::optional<std::string> Translation::refuses_length(Split split, int64_t leng
   if (config_.too_long == LongPairs::stop && longest.length() > length)
     return fmt::format(
         "the longest pair of the {} split has {} tokens on a side ({}), and {} are allowed: give {} for train.length, "
-        "or "
-        "task.too_long: leave_out",
+        "or task.too_long: leave_out",
         split_name(split), longest.length(), where(split, static_cast<uint64_t>(std::ssize(pairs(split)) - 1)), length,
         longest.length());
   if (up_to(split, length) > 0) return std::nullopt;
@@ -295,7 +294,7 @@ std::vector<std::string> Translation::summary() const {
       line += fmt::format("; {} sources stand in training too", seen);
     lines.push_back(std::move(line));
   }
-  for (auto& line : told(parts(), "pairs")) lines.push_back(std::move(line));
+  for (auto& line : described(parts(), "pairs")) lines.push_back(std::move(line));
   if (!texts().left_out.empty()) lines.push_back(texts().left_out);
   const TextPair& first = texts().pairs[0].at(pairs(Split::train).front().number);
   lines.push_back(fmt::format("as in: {} -> {}", first.source, first.target));

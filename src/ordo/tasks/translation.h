@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "ordo/tasks/leaves_out.h"
 #include "ordo/tasks/sequence_task.h"
 #include "ordo/tasks/text_pairs.h"
 
@@ -34,7 +33,7 @@ void fields(Fields& f, WrittenConfig& c);
 // What becomes of a pair of which a side has more tokens than train.length.
 enum class LongPairs { leave_out, stop };
 
-class Translation final : public SequenceTask, public LeavesOut {
+class Translation final : public SequenceTask {
  public:
   struct Config {
     std::optional<Choice<Tokenizer>> tokenizer = {};  // of both sides, with one vocabulary
@@ -96,7 +95,7 @@ class Translation final : public SequenceTask, public LeavesOut {
   std::vector<Pair> encoded(Split split) const;
   std::vector<MixedPart> parts() const;  // of all training pairs, where files have weights
   std::vector<std::string> write(Model& model, const StreamOptions& options, int64_t count) const;
-  bool tells_symbols() const override { return config_.written.metrics.empty(); }
+  bool tells_symbols() const override { return config_.written.metrics.empty() && shares_vocabulary(); }
   int64_t most_written(Model& model, int64_t longest) const;  // tokens, of sources of at most so many
   void judge_written(Model& model, const StreamOptions& options, Evaluation& made) const;
 

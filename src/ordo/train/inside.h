@@ -33,6 +33,7 @@ struct Trainer::Inside {
   // False: a stop cut it short, and the step still counts as not evaluated. One that fails leaves a checkpoint behind.
   bool evaluate_now();
   bool judged_now();
+  void save_unjudged();
   bool due(int64_t every) const { return every > 0 && state.step % every == 0; }
   bool stop_asked() const { return parts.stop != nullptr && parts.stop->load(); }
   void save_now();

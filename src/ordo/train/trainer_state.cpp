@@ -124,14 +124,23 @@ bool Trainer::Inside::evaluate_now() {
   const Judge unmoved = judge;
   try {
     return judged_now();
-  } catch (const Error&) {  // what was trained is kept: a run that is mended goes on with this evaluation
+  } catch (...) {  // what was trained is kept: a run that is mended goes on with this evaluation
     state = before;
     judge = unmoved;
-    if (saver && saved_step != state.step)
-      log::warn("the evaluation failed; step {} is saved before the run ends", state.step);
-    save_now();
-    if (saver) tell_saved(saver->finish());
+    save_unjudged();
     throw;
+  }
+}
+
+// Why an evaluation failed matters more than that its step could not be saved.
+void Trainer::Inside::save_unjudged() {
+  if (!saver) return;
+  try {
+    save_now();
+    tell_saved(saver->finish());
+    log::warn("the evaluation failed; step {} is saved before the run ends", state.step);
+  } catch (const std::exception& error) {
+    log::warn("the evaluation failed, and step {} could not be saved: {}", state.step, error.what());
   }
 }
 
