@@ -111,7 +111,7 @@ Json as_json(const std::vector<EvalRow>& rows, const EvalOptions& options) {
 // A split of fewer tokens than a window holds; nothing for other rows.
 std::string shortness(const EvalReport& report) {
   const int64_t longest = std::ssize(report.evaluation.position_loss);
-  if (!report.refused.empty() || report.evaluation.protocol == "whole_examples" || longest >= report.length) return "";
+  if (longest == 0 || report.evaluation.protocol == "whole_examples" || longest >= report.length) return "";
   return fmt::format("no window is that long: the longest has {} tokens", longest);
 }
 

@@ -88,7 +88,7 @@ int predict(const Words& words) {
   options.positional("RUN", o.run, "a run folder or a checkpoint");
   options.positionals("INPUT", o.inputs, "texts, or files of images, sounds or series, as the run's task reads them",
                       false);
-  options.text("--file", o.file, "FILE", "further inputs, one a line");
+  options.text("--file", o.file, "FILE", "further inputs, one a line; - is standard input");
   options.integer("--batch", o.batch, "inputs at a time; changes no answer (32)", 1, 1 << 16);
   options.text("--checkpoint", o.checkpoint, "best|last|STEP",
                "which checkpoint of a run folder (the best if there is one, else the last)");

@@ -65,6 +65,7 @@ Writers open_writers(const Words& runs, const std::string& checkpoint, const Wor
 }
 
 std::string read_given(const std::string& file) {
+  if (file == "-") return read_input();
   std::string text = read_file(file);
   require_no_utf16(file, text);
   require_utf8(file, text, {});

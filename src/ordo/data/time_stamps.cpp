@@ -134,4 +134,22 @@ std::string moment_text(double seconds) {
                      rest / 60 % 60, rest % 60);
 }
 
+double months_later(double seconds, int64_t months) {
+  using namespace std::chrono;
+  const auto day_number = static_cast<int>(std::floor(seconds / kMomentDay));
+  const year_month_day from{sys_days{days{day_number}}};
+  year_month_day to = from + std::chrono::months{static_cast<int>(months)};
+  if (!to.ok()) to = to.year() / to.month() / last;
+  const double hour = seconds - kMomentDay * day_number;
+  return kMomentDay * static_cast<double>(sys_days{to}.time_since_epoch().count()) + hour;
+}
+
+int64_t months_in(double step) {
+  const double days = step / kMomentDay;
+  const auto within = [&](double low, double high) { return days >= low && days <= high; };
+  if (within(28.0, 31.0)) return 1;
+  if (within(89.0, 92.0)) return 3;
+  return within(365.0, 366.0) ? 12 : 0;
+}
+
 }  // namespace ordo

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moments as people and programs write them.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,5 +15,9 @@ namespace ordo {
 std::optional<double> parse_moment(std::string_view text);
 // "2016-07-01 13:00:30": whole seconds, UTC.
 std::string moment_text(double seconds);
+// So many months later at the same hour; on the month's last day where it has no such day.
+double months_later(double seconds, int64_t months);
+// Months in a step of 28 to 31 days, of a quarter or of a year; 0: it is none.
+int64_t months_in(double step);
 
 }  // namespace ordo

@@ -164,12 +164,12 @@ std::optional<ClassTask::InputKind> AudioClassification::input_kind() const {
   return InputKind{.name = "a sound file", .is_file = true};
 }
 
-Tensor AudioClassification::read_input(const fs::path& path, int64_t length) const {
-  Tensor made = LogMel(config_.features)(samples_at(config_.features.sample_rate, path)).contiguous();
+Tensor AudioClassification::read_input(const PredictorInput& input, int64_t length) const {
+  Tensor made = LogMel(config_.features)(samples_at(config_.features.sample_rate, input.text)).contiguous();
   require<DataError>(config_.too_long == TooLong::cut || made.size(0) <= length,
                      "{}: the sound has {} frames, and the model was trained on {} at most: cut it, or give "
                      "task.too_long=cut",
-                     path.string(), made.size(0), length);
+                     input.where, made.size(0), length);
   return made;
 }
 

@@ -41,7 +41,7 @@ class AudioClassification final : public SignalTask {
   std::vector<fs::path> sources(Split split) const override;
   OnBadLine on_bad_line() const override { return config_.data.on_bad_line; }
   std::vector<SignalExample> read(Split split, BadLines& bad) const override;
-  Tensor read_input(const fs::path& path, int64_t length) const override;
+  Tensor read_input(const PredictorInput& input, int64_t length) const override;
   SignalFacts signal() const override { return {.channels = config_.features.mels}; }
   Tensor by_channel(const Tensor& signal) const override { return signal.t(); }
   std::string sizes_text() const override;

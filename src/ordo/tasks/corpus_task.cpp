@@ -6,6 +6,7 @@
 
 #include "ordo/config/words.h"
 #include "ordo/core/text.h"
+#include "ordo/data/mixture.h"
 #include "ordo/data/splits.h"
 #include "ordo/tasks/judged_windows.h"
 #include "ordo/tasks/measured.h"

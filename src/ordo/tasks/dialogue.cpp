@@ -8,6 +8,7 @@
 #include "ordo/config/config.h"
 #include "ordo/core/errors.h"
 #include "ordo/core/hash.h"
+#include "ordo/data/mixture.h"
 #include "ordo/tasks/dialogue_examples.h"
 #include "ordo/tasks/dialogue_writer.h"
 

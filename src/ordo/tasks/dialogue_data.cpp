@@ -5,6 +5,7 @@
 
 #include "ordo/core/errors.h"
 #include "ordo/core/hash.h"
+#include "ordo/data/mixture.h"
 #include "ordo/data/text_file.h"
 
 namespace ordo {

@@ -20,11 +20,13 @@ ForecastSeries ForecastPredictor::continued(Series read, const SeriesSet& about,
   ForecastSeries made{.data = std::move(read), .mean = like.mean, .deviation = like.deviation, .step = like.step};
   to_standard_units(made, about);
   Series& series = made.data;
-  const int64_t rows = series.rows(), channels = like.channels();
+  const int64_t channels = like.channels();
   series.missing.resize(series.values.size(), false);
   const double step = options_.aim.ahead > 0.0 ? options_.aim.ahead : like.step;
+  const int64_t months = about.dated && options_.aim.ahead <= 0.0 ? months_in(step) : 0;
+  const double last = series.times.back();
   for (int64_t i = 1; i <= options_.aim.steps(); ++i) {
-    series.times.push_back(series.times[static_cast<size_t>(rows - 1)] + static_cast<double>(i) * step);
+    series.times.push_back(months > 0 ? months_later(last, i * months) : last + static_cast<double>(i) * step);
     series.lines.push_back(series.lines.back() + 1);
     series.values.resize(series.values.size() + static_cast<size_t>(channels), 0.0);
     series.missing.resize(series.values.size(), true);

@@ -27,7 +27,8 @@ class ForecastPredictor final : public Predictor {
   bool reads_files() const override { return true; }
   // {"forecast": [{"series": "…", "time": "2018-06-26 20:00:00", "OT": 3.2, …}, …]} from the last `length` rows of each
   // series; "series" where there are several, "row" (from 1) in place of "time" where rows have no date. In the units
-  // of task.data.values: logarithms are taken back, changes stay changes. Times go on at the median step of training.
+  // of task.data.values: logarithms are taken back, changes stay changes. Times go on at the median step of training,
+  // months on the calendar.
   std::vector<Json> predict(Model& model, std::span<const PredictorInput> inputs, int64_t length) const override;
   std::string line(const Json& told, const PredictorInput& input) const override;
 

@@ -2,6 +2,7 @@
 #include "ordo/tasks/image_classification.h"
 
 #include <ATen/ops/stack.h>
+#include <ATen/ops/tensor.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -102,18 +103,21 @@ Tensor ImageClassification::coloured(const Tensor& image) const {
   return image.size(0) == 1 ? image.expand({signal().channels, -1, -1}).contiguous() : image;
 }
 
-// Of files like those of training: a table's pixels have a scale of their own.
+// Like those of training: a table's pixels have a scale of their own.
 std::optional<ClassTask::InputKind> ImageClassification::input_kind() const {
-  if (makes() || is_image_table(data_.train)) return std::nullopt;
+  if (makes()) return std::nullopt;
+  if (is_image_table(data_.train)) return InputKind{.name = "the pixels of an image, apart by commas"};
   return InputKind{.name = "a PNG or JPEG file", .is_file = true};
 }
 
-Tensor ImageClassification::read_input(const fs::path& path, int64_t length) const {
+Tensor ImageClassification::read_input(const PredictorInput& input, int64_t length) const {
   (void)length;
   const SignalFacts wanted = signal();
-  const Tensor image = coloured(read_image(path));
+  if (is_image_table(data_.train))
+    return at::tensor(listed_numbers(input, wanted.height * wanted.width)).view({1, wanted.height, wanted.width});
+  const Tensor image = coloured(read_image(input.text));
   require<DataError>(image.sizes() == at::IntArrayRef({wanted.channels, wanted.height, wanted.width}),
-                     "{}: expected {}, as in training, found {}", path.string(), signal_text(wanted),
+                     "{}: expected {}, as in training, found {}", input.where, signal_text(wanted),
                      signal_text(facts_of(image)));
   return image;
 }

@@ -38,7 +38,7 @@ class ImageClassification final : public SignalTask {
   std::vector<fs::path> sources(Split split) const override;
   OnBadLine on_bad_line() const override { return data_.on_bad_line; }
   std::vector<SignalExample> read(Split split, BadLines& bad) const override;
-  Tensor read_input(const fs::path& path, int64_t length) const override;
+  Tensor read_input(const PredictorInput& input, int64_t length) const override;
   SignalFacts signal() const override;
   Tensor by_channel(const Tensor& signal) const override { return signal.flatten(1); }
   std::string sizes_text() const override;

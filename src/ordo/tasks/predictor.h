@@ -17,6 +17,9 @@ struct PredictorInput {
   std::string text, where;
 };
 
+// The numbers of an input, apart by commas, so many of them. Throws DataError with the place for all else.
+std::vector<float> listed_numbers(const PredictorInput& input, int64_t count);
+
 class Predictor {
  public:
   virtual ~Predictor() = default;

@@ -312,17 +312,7 @@ std::shared_ptr<const LabelledSet> SeriesClassification::examples(const StreamOp
 std::shared_ptr<const ExampleSet> SeriesClassification::inputs(std::span<const PredictorInput> given,
                                                                int64_t length) const {
   std::vector<std::vector<float>> series;
-  for (const auto& input : given) {
-    auto& values = series.emplace_back();
-    for (const auto& cell : split(input.text, ',')) {
-      const auto number = finite_number(cell);
-      require<DataError>(number.has_value(), "{}: expected numbers apart by commas, found '{}'", input.where, cell);
-      require<DataError>(std::abs(*number) <= kLargestValue, "{}: {} is more than a model can read", input.where, cell);
-      values.push_back(static_cast<float>(*number));
-    }
-    require<DataError>(std::ssize(values) == length, "{}: expected {} numbers, as in training, found {}", input.where,
-                       length, values.size());
-  }
+  for (const auto& input : given) series.push_back(listed_numbers(input, length));
   return std::make_shared<Given>(std::move(series), length, config_.instance_norm);
 }
 

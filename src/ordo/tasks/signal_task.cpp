@@ -128,7 +128,7 @@ std::shared_ptr<const LabelledSet> SignalTask::examples(const StreamOptions& opt
 std::shared_ptr<const ExampleSet> SignalTask::inputs(std::span<const PredictorInput> given, int64_t length) const {
   std::vector<SignalExample> read;
   for (const auto& input : given)
-    read.push_back({.signal = read_input(input.text, length), .label = {}, .where = input.where});
+    read.push_back({.signal = read_input(input, length), .label = {}, .where = input.where});
   return std::make_shared<SignalSet>(*this, std::move(read), length);
 }
 

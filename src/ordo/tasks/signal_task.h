@@ -62,9 +62,9 @@ class SignalTask : public ClassTask {
   virtual OnBadLine on_bad_line() const = 0;
   // All of a split but for those that `bad` takes. Throws DataError when none is left, in all or of a label.
   virtual std::vector<SignalExample> read(Split split, BadLines& bad) const = 0;
-  // The signal of a user's own file, such as input_kind() names. Throws DataError with the path for what cannot be
+  // The signal of a user's own input, such as input_kind() names. Throws DataError with the place for what cannot be
   // read, or be given to a model of this `length`.
-  virtual Tensor read_input(const fs::path& path, int64_t length) const = 0;
+  virtual Tensor read_input(const PredictorInput& input, int64_t length) const = 0;
   virtual SignalFacts signal() const = 0;
   virtual Tensor by_channel(const Tensor& signal) const = 0;  // of one example: [channels, values]
   virtual std::string sizes_text() const = 0;                 // of the training examples, for people

@@ -11,6 +11,7 @@
 #include "ordo/core/text.h"
 #include "ordo/tasks/pair_files.h"
 #include "ordo/tasks/tagged_rows.h"
+#include "ordo/tasks/unknown_words.h"
 
 namespace ordo {
 
@@ -23,6 +24,7 @@ TaggedSentence TagPredictor::sentence(const PredictorInput& input, int64_t lengt
                      "{}: the sentence has {} tokens, and the model was trained on {} at most: shorten it, or give "
                      "task.too_long=cut",
                      input.where, made.row.size(), length);
+  warn_of_unknown(tokenizer_, made.row.ids, input.where);
   return cut(made, length);
 }
 

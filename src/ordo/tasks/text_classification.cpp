@@ -12,6 +12,7 @@
 #include "ordo/config/words.h"
 #include "ordo/core/hash.h"
 #include "ordo/core/text.h"
+#include "ordo/data/mixture.h"
 #include "ordo/tasks/unknown_words.h"
 
 namespace ordo {
@@ -225,6 +226,7 @@ std::shared_ptr<const ExampleSet> TextClassification::inputs(std::span<const Pre
                        "{}: the text has {} tokens, and the model was trained on {} at most: shorten it, or give "
                        "task.too_long=cut",
                        input.where, row.size(), length);
+    warn_of_unknown(*tokenizer(), row.ids, input.where);
     made->add(cut(row, length), input.where);
   }
   return made;

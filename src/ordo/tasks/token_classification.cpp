@@ -10,6 +10,7 @@
 #include "ordo/config/config.h"
 #include "ordo/core/hash.h"
 #include "ordo/core/text.h"
+#include "ordo/data/mixture.h"
 #include "ordo/tasks/tag_predictor.h"
 #include "ordo/tasks/tagged_rows.h"
 

@@ -11,6 +11,7 @@
 #include "ordo/core/hash.h"
 #include "ordo/core/text.h"
 #include "ordo/data/kept_files.h"
+#include "ordo/data/mixture.h"
 #include "ordo/data/text_file.h"
 #include "ordo/tasks/side_tokenizers.h"
 #include "ordo/tasks/translation_writer.h"

@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "ordo/core/log.h"
+
 namespace ordo {
 
 std::optional<int64_t> unknown_id(const Tokenizer& tokenizer) {
@@ -16,6 +20,14 @@ std::string unknown_share(int64_t unknown, int64_t tokens) {
   const double percent = 100.0 * static_cast<double>(unknown) / static_cast<double>(tokens);
   return fmt::format("; {} % of the tokens stand for unknown words",
                      percent < 0.05 ? "less than 0.1" : fmt::format("{:.1f}", percent));
+}
+
+void warn_of_unknown(const Tokenizer& tokenizer, std::span<const int64_t> ids, const std::string& where) {
+  const auto unknown = unknown_id(tokenizer);
+  const auto count = unknown ? std::count(ids.begin(), ids.end(), *unknown) : 0;
+  if (count == 0) return;
+  log::warn("{}: {} of {} token{} for words that the vocabulary has not", where, count, ids.size(),
+            count == 1 ? " stands" : "s stand");
 }
 
 }  // namespace ordo

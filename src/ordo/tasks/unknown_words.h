@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "ordo/data/tokenizer.h"
@@ -13,5 +14,7 @@ namespace ordo {
 std::optional<int64_t> unknown_id(const Tokenizer& tokenizer);
 // "; 3.1 % of the tokens stand for unknown words", for the end of a line; "" when there are none.
 std::string unknown_share(int64_t unknown, int64_t tokens);
+// Warns of an input with ids that stand for what the vocabulary lacks: "input 3: 1 of 2 tokens stands for …".
+void warn_of_unknown(const Tokenizer& tokenizer, std::span<const int64_t> ids, const std::string& where);
 
 }  // namespace ordo
