@@ -203,4 +203,42 @@ TEST_CASE("predict reads a series as numbers apart by commas", "[cli]") {
         std::string::npos);
 }
 
+TEST_CASE("predict reads an image of a table as its pixels, and months follow the calendar", "[cli]") {
+  const Scratch scratch;
+  const std::string digits = scratch.write("digits.csv", digits_table(60)).string();
+  const std::string run = trained(scratch, "image_classification",
+                                  {"task.data.generate=null", "task.data.train=" + digits, "task.data.test=" + digits,
+                                   "train.steps=2", "train.schedule=constant", "evaluate.every=2"});
+  const std::string row = digits_table(8);
+  const size_t from = row.rfind('\n', row.size() - 2) + 1, label = row.rfind(',');  // the last row, but its label
+  const Json found = predictions({run, row.substr(from, label - from)});
+  CHECK(found[0]["probability"].get<double>() ==
+        Approx(judged(scratch, run)[7]["probabilities"][found[0]["class"].get<std::string>()].get<double>())
+            .margin(1e-5));
+
+  std::string table = "month,riders\n";
+  for (int month = 0; month < 60; ++month)
+    table += fmt::format("{}-{:02},{}\n", 2010 + month / 12, month % 12 + 1, 100 + month % 12);
+  const std::string file = scratch.write("riders.csv", table).string();
+  const std::string series =
+      trained(scratch, "forecasting",
+              {"task.data.generate=null", "task.data.file=" + file, "task.data.date=month", "train.steps=2",
+               "train.schedule=constant", "train.length=16", "evaluate.every=2", "task.horizon=3", "task.season=0"});
+  const Json forecast = predictions({series, file})[0]["forecast"];
+  CHECK(forecast[1]["time"] == "2015-02-01 00:00:00");
+  CHECK(forecast[2]["time"] == "2015-03-01 00:00:00");
+}
+
+TEST_CASE("predict warns of words that the vocabulary has not, and reads standard input", "[cli]") {
+  const Scratch scratch;
+  const std::string run =
+      trained(scratch, "text_classification", {"train.steps=2", "evaluate.every=2", "train.schedule=constant"});
+  Setting typed = kOneThread;
+  typed.input = "anna sees\nanna xyzzy\n";
+  const Outcome outcome = run_ordo({"predict", run, "--file", "-"}, typed);
+  CHECK(outcome.code == 0);
+  CHECK(std::count(outcome.out.begin(), outcome.out.end(), '\n') == 2);
+  CHECK(outcome.err.find("line 2: 1 of 2 tokens stands for words that the vocabulary has not") != std::string::npos);
+}
+
 }  // namespace ordo::test
