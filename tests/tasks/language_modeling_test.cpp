@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.h"
 
+#include "ordo/tasks/data_report.h"
 #include "ordo/tasks/language_modeling.h"
 
 #include <ATen/ops/one_hot.h>
