@@ -26,8 +26,8 @@ void warn_of_unknown(const Tokenizer& tokenizer, std::span<const int64_t> ids, c
   const auto unknown = unknown_id(tokenizer);
   const auto count = unknown ? std::count(ids.begin(), ids.end(), *unknown) : 0;
   if (count == 0) return;
-  log::warn("{}: {} of {} token{} for words that the vocabulary has not", where, count, ids.size(),
-            count == 1 ? " stands" : "s stand");
+  log::warn("{}: {} of {} tokens {} for words that the vocabulary has not", where, count, ids.size(),
+            count == 1 ? "stands" : "stand");
 }
 
 }  // namespace ordo
